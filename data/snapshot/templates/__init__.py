@@ -1,0 +1,1 @@
+"""Templates of the snapshot tasks, one module per domain."""

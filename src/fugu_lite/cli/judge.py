@@ -1,0 +1,98 @@
+"""`evaluate`: is the router better than the best fixed worker, on rows it never saw?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Parameter
+
+from fugu_lite import checkpoints, jsonl
+from fugu_lite.checkpoints import Checkpoint
+from fugu_lite.cli._sources import CheckpointSource, Execution, MatrixSource
+from fugu_lite.cli._terminal import Shown
+from fugu_lite.errors import DataError, MismatchError
+from fugu_lite.evaluation import baselines, looks, report
+from fugu_lite.evaluation.metrics import evaluate as judge
+from fugu_lite.evaluation.policy import Policy
+from fugu_lite.rewards import RewardMatrix
+from fugu_lite.rewards.fixed import best_fixed
+
+
+def evaluate(
+    checkpoint: CheckpointSource,
+    source: MatrixSource,
+    *,
+    split: str = "test",
+    output: Path | None = None,
+    seed: int = 0,
+    draws: int = 2000,
+    with_baselines: Annotated[bool, Parameter(name="--baselines")] = True,
+    save: bool = True,
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Compare a router with the best fixed worker on rows it never saw.
+
+    Args:
+        split: rows to judge on.
+        output: JSON file of all metrics.
+        seed: seed of the bootstrap.
+        draws: bootstrap resamples.
+        with_baselines: also judge the domain table and kNN on the same rows.
+        save: keep the result in the checkpoint as evaluation.json (test split only).
+    """
+    loaded = checkpoint.load()
+    matrix = _columns(source.load(), loaded)
+    rows = matrix.split(split)
+    inputs: dict[str, Path | str | None] = {"data": source.files, "checkpoint": checkpoint.checkpoint}
+    with shown.run("evaluate", {"split": split, "seed": seed, "draws": draws}, inputs) as run:
+        router = loaded.router(execution.cache_folder, device=execution.device, threads=execution.threads)
+        features = router.features(rows.prompts, lambda done, total: run.progress(f"embed {split}", done, total))
+        policy = Policy.from_probabilities(loaded.manifest.name, rows.worker_ids, router.head.probabilities(features))
+        fit = _fit_rows(matrix)
+        comparator = loaded.manifest.comparator if fit is None else best_fixed(fit)
+        others: list[Policy] = []
+        if with_baselines and fit is not None and comparator is not None:
+            fitted = router.features(fit.prompts, lambda done, total: run.progress("embed train", done, total))
+            others = baselines.standard(rows, fit, comparator, features, fitted)
+        count = looks.count(looks.data_digest(rows), split, loaded.manifest.name, shown.runs)
+        rng = np.random.default_rng(seed)
+        result = judge(policy, rows, comparator, rng, fit=fit, others=others, draws=draws, looks=count)
+        metrics = report.to_json(result)
+        run.results.update(metrics)
+    if output is not None:
+        jsonl.write_json(output, metrics)
+    if save and split == "test":
+        _store(loaded, metrics)
+    shown.warn([*matrix.notes, *result.warnings])
+    shown.result(metrics, *report.tables(result))
+
+
+def _columns(matrix: RewardMatrix, loaded: Checkpoint) -> RewardMatrix:
+    """Put the columns in the head's order; another set of workers is refused."""
+    wanted = loaded.manifest.worker_ids
+    if set(matrix.worker_ids) != set(wanted):
+        raise MismatchError(
+            "--data",
+            f"its workers are {', '.join(matrix.worker_ids)}, the head's are {', '.join(wanted)}",
+            "use the matrix of the head's pool, or choose columns with --only-workers",
+        )
+    return matrix.only(wanted)
+
+
+def _fit_rows(matrix: RewardMatrix) -> RewardMatrix | None:
+    """Return the train and validation rows, which choose the comparator; None when the file has none."""
+    try:
+        return baselines.fit_rows(matrix)
+    except DataError:
+        return None
+
+
+def _store(loaded: Checkpoint, metrics: dict[str, object]) -> None:
+    """Keep the result with the checkpoint, and its headline in the manifest and the model card."""
+    headline = ("router_utility", "comparator_utility", "gain", "gain_low", "gain_high", "verdict", "n_rows")
+    kept = {**loaded.manifest.metrics, **{f"test_{name}": metrics.get(name) for name in headline}}
+    manifest = loaded.manifest.model_copy(update={"metrics": kept})
+    checkpoints.save(loaded.folder, manifest, loaded.head, loaded.normaliser, metrics)

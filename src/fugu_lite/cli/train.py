@@ -1,0 +1,133 @@
+"""`train-sft`, `train-rl`, `train-es`: one shape, three methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from fugu_lite import specs
+from fugu_lite.checkpoints import load
+from fugu_lite.cli._sources import STORE, Execution, MatrixSource
+from fugu_lite.cli._terminal import Shown, key_value_table
+from fugu_lite.evaluation.curves import plot_history
+from fugu_lite.store import checkpoint_folder
+from fugu_lite.trainers import TrainerSpec
+from fugu_lite.trainers.bandit import BanditSpec, BanditTrainer
+from fugu_lite.trainers.contract import Trainer
+from fugu_lite.trainers.es import EsSpec, EsTrainer
+from fugu_lite.trainers.pipeline import Trained, TrainingJob, run
+from fugu_lite.trainers.sft import SftSpec, SftTrainer
+
+Flat = Parameter(name="*")
+
+
+def train_sft(
+    source: MatrixSource,
+    *,
+    output: Path,
+    config: Path | None = None,
+    checkpoint: str | None = None,
+    spec: Annotated[SftSpec, Flat] = SftSpec(),
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Train the head towards soft targets made of the rewards.
+
+    Args:
+        output: folder of the new checkpoint.
+        config: YAML file of the settings below; flags win over it.
+        checkpoint: start from this head instead of from scratch.
+    """
+    resolved = specs.load(SftSpec, config, spec)
+    _train("sft", SftTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+
+
+def train_rl(
+    source: MatrixSource,
+    *,
+    output: Path,
+    config: Path | None = None,
+    checkpoint: str | None = None,
+    spec: Annotated[BanditSpec, Flat] = BanditSpec(),
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Train the head as an offline contextual bandit.
+
+    Args:
+        output: folder of the new checkpoint.
+        config: YAML file of the settings below; flags win over it.
+        checkpoint: start from this head instead of from scratch.
+    """
+    resolved = specs.load(BanditSpec, config, spec)
+    _train("rl", BanditTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+
+
+def train_es(
+    source: MatrixSource,
+    *,
+    output: Path,
+    config: Path | None = None,
+    checkpoint: str | None = None,
+    spec: Annotated[EsSpec, Flat] = EsSpec(),
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Evolve the head's last layer with separable CMA-ES.
+
+    Args:
+        output: folder of the new checkpoint.
+        config: YAML file of the settings below; flags win over it.
+        checkpoint: start from this head instead of from scratch.
+    """
+    resolved = specs.load(EsSpec, config, spec)
+    _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+
+
+def _train(
+    method: str,
+    trainer: Trainer,
+    spec: TrainerSpec,
+    source: MatrixSource,
+    output: Path,
+    checkpoint: str | None,
+    execution: Execution,
+    shown: Shown,
+) -> None:
+    start = load(checkpoint_folder(checkpoint, STORE)) if checkpoint else None
+    placed = {"device": execution.device, "threads": execution.threads}
+    spec = spec.model_copy(update={"backbone": spec.backbone.model_copy(update=placed)})
+    inputs: dict[str, Path | str | None] = {"data": source.files, "tasks": source.tasks, "checkpoint": checkpoint}
+    with shown.run(f"train-{method}", spec, inputs) as folder:
+        job = TrainingJob(method, trainer, spec, source.load(), output, start, execution.cache_folder)
+        trained = run(job, folder)
+        plot_history(
+            trained.fit.history, output / "training.svg", trained.best_fixed, trained.oracle, trained.fit.kept_step
+        )
+        folder.output("checkpoint", output)
+        folder.results.update(_summary(trained))
+    shown.warn(trained.warnings)
+    shown.result(_summary(trained), _table(method, trained))
+
+
+def _summary(trained: Trained) -> dict[str, Any]:
+    return {
+        "checkpoint": str(trained.folder),
+        "name": trained.manifest.name,
+        "rows": trained.manifest.data.rows if trained.manifest.data else {},
+        "kept_step": trained.fit.kept_step,
+        "validation_utility": trained.fit.validation_utility,
+        "validation_best_fixed": trained.best_fixed,
+        "validation_oracle": trained.oracle,
+        "comparator": trained.manifest.comparator,
+        "warnings": list(trained.warnings),
+    }
+
+
+def _table(method: str, trained: Trained) -> Table:
+    summary = _summary(trained)
+    shown = {key.replace("_", " "): value for key, value in summary.items() if key not in ("warnings", "rows")}
+    return key_value_table(f"train-{method}", shown)

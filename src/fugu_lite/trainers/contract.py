@@ -1,0 +1,175 @@
+"""What a trainer is. It sees arrays and a head, never a router, a file or a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from fugu_lite.embeddings.contract import EmbedderSpec
+from fugu_lite.errors import DataError, MismatchError
+from fugu_lite.heads import Head, HeadSpec, PolicyHead
+from fugu_lite.heads.contract import kind_of
+from fugu_lite.registry import Registry
+from fugu_lite.runs import Reporter
+from fugu_lite.specs import Spec
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Rows of one split, ready to train on.
+
+    Attributes:
+        features: (tasks, dimension), already normalised.
+        rewards: (tasks, workers) utilities; NaN = missing, masked in every loss and metric.
+        worker_ids: one per column.
+        groups: unit of resampling per row.
+    """
+
+    features: Array
+    rewards: Array
+    worker_ids: tuple[str, ...]
+    groups: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def observed(self) -> NDArray[np.bool_]:
+        """(tasks, workers): which rewards were measured."""
+        return np.asarray(~np.isnan(self.rewards))
+
+    def usable(self, name: str) -> TrainingSet:
+        """Return the rows in which at least one worker was measured.
+
+        Args:
+            name: what the rows are, for messages: `train`, `validation`.
+
+        Raises:
+            DataError: if no such row is left, or a feature or reward is infinite.
+        """
+        if np.isinf(self.rewards).any() or not np.isfinite(self.features).all():
+            raise DataError(
+                f"{name} rows", "a feature or reward is not a finite number", "embed again, or null the cell"
+            )
+        kept: NDArray[np.bool_] = np.asarray(self.observed.any(axis=1))
+        if not kept.any():
+            raise DataError(
+                f"{name} rows", f"none of {len(self)} rows has a measured reward", "collect more, or check --split"
+            )
+        groups = [group for group, keep in zip(self.groups, kept, strict=True) if keep] if self.groups else ()
+        return TrainingSet(self.features[kept], self.rewards[kept], self.worker_ids, groups)
+
+
+class TrainerSpec(Spec):
+    """What all trainers share.
+
+    Attributes:
+        backbone: what turns texts into features; read by the pipeline, ignored by trainers.
+        normalise: z-score the features with the training rows' mean and deviation; read by the pipeline as well.
+        head: shape of a head trained from scratch; a checkpoint to start from decides it otherwise.
+        seed: seed of everything random in the run.
+        seeds: how many seeds are trained; validation picks the one that is kept.
+    """
+
+    backbone: EmbedderSpec = EmbedderSpec()
+    normalise: bool = True
+    head: HeadSpec = HeadSpec()
+    seed: int = Field(42, ge=0)
+    seeds: int = Field(1, ge=1, le=64)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a trainer returns.
+
+    Attributes:
+        head: the kept head (best validation utility, the start included when there was one).
+        history: one entry per recorded step of the kept seed: `step`, `train`, `validation` (greedy utilities) and the
+            trainer's own numbers.
+        validation_utility: greedy utility of the kept head on validation; None without validation rows.
+        kept_step: step of `history` that was kept.
+    """
+
+    head: Head
+    history: list[dict[str, float | None]]
+    validation_utility: float | None
+    kept_step: int
+
+
+class Trainer(Protocol):
+    """One method of fitting a head; built from its spec."""
+
+    def fit(
+        self,
+        train: TrainingSet,
+        validation: TrainingSet | None,
+        start: Head | None,
+        reporter: Reporter,
+    ) -> FitResult:
+        """Fit a head on `train`, choosing among steps and seeds by `validation`.
+
+        Args:
+            train: rows to learn from.
+            validation: rows that choose; None keeps the last step.
+            start: head to start from; None starts from scratch.
+            reporter: told every recorded step.
+        """
+        ...
+
+
+def greedy_utility(scores: NDArray[Any], rewards: Array) -> float:
+    """Return the mean reward of picking the highest score per row among observed workers.
+
+    A worker whose reward is missing in a row cannot be picked there: it is masked, not scored 0. Rows without any
+    reward are left out; NaN when none is left.
+    """
+    observed = ~np.isnan(rewards)
+    kept = observed.any(axis=1)
+    if not kept.any():
+        return float("nan")
+    picked = np.where(observed, scores, -np.inf)[kept].argmax(axis=1)
+    return float(rewards[kept, :][np.arange(len(picked)), picked].mean())
+
+
+def starting_head(
+    spec: HeadSpec, train: TrainingSet, start: Head | None, rng: np.random.Generator, trainer: str
+) -> PolicyHead:
+    """Return the head to train: `start` after checking that it fits, or a new one.
+
+    Raises:
+        MismatchError: if `start` has other workers or another input size, or is no policy head.
+    """
+    dimension = train.features.shape[1]
+    head = kind_of(spec).initial(spec, dimension, train.worker_ids, rng) if start is None else start
+    if not isinstance(head, PolicyHead):
+        raise MismatchError(trainer, f"head kind {head.kind!r} predicts values, not a policy", "use linear or mlp")
+    if head.worker_ids != train.worker_ids:
+        raise MismatchError(
+            trainer,
+            f"the head's workers {list(head.worker_ids)} differ from the matrix columns {list(train.worker_ids)}",
+            "select the same workers in the same order",
+        )
+    inputs = len(head.parameters.get("W1", head.parameters["W"]))
+    if inputs != dimension:
+        raise MismatchError(
+            trainer, f"the head takes {inputs} features, these rows have {dimension}", "use the head's own backbone"
+        )
+    return head
+
+
+registry: Registry[type[Trainer]] = Registry(
+    "trainer",
+    {
+        "sft": "fugu_lite.trainers.sft:SftTrainer",
+        "bandit": "fugu_lite.trainers.bandit:BanditTrainer",
+        "es": "fugu_lite.trainers.es:EsTrainer",
+    },
+    "fugu_lite.trainers",
+)
