@@ -1,4 +1,7 @@
-"""A chat-completions server that says one sentence after a fixed wait. Run as a child process; it ends with its stdin."""
+"""A chat-completions server that says one sentence after a fixed wait.
+
+Run as a child process; it ends when its standard input closes.
+"""
 
 from __future__ import annotations
 

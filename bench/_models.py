@@ -8,8 +8,8 @@ import numpy as np
 
 from fugu_lite import weights
 from fugu_lite.embeddings.contract import EmbedderSpec, Features
-from fugu_lite.embeddings.transformers import TransformersEmbedder, _quiet
-from fugu_lite.errors import MissingExtraError
+from fugu_lite.embeddings.transformers import TransformersEmbedder
+from fugu_lite.errors import InputError
 
 LONGEST = 512
 PASSAGE = (
@@ -28,14 +28,17 @@ class PlainModel:
 
     def __init__(self) -> None:
         try:
+            import accelerate  # noqa: F401 - transformers wants it to read GGUF files
             import torch
             from transformers import AutoModelForCausalLM, AutoTokenizer
-        except ImportError:
-            raise MissingExtraError("the embedding bench", "local") from None
+            from transformers.utils import logging
+        except ImportError as error:
+            found = f"{error.name} is not installed, and plain transformers reads GGUF files with it"
+            raise InputError("the embedding bench", found, f"pip install {error.name}") from None
         file = weights.path(spec().backbone)
-        with _quiet():
-            self.tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-            model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+        logging.disable_progress_bar()
+        self.tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+        model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
         self.model: Any = model.eval()
 
     def embed(self, texts: list[str]) -> Features:

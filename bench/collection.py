@@ -14,7 +14,8 @@ from pathlib import Path
 
 from bench.measure import Result, Row, Sample, interleaved, median_cpu_s, median_wall_s, one_thread, rss_mib
 from fugu_lite.errors import DataError
-from fugu_lite.rewards.collect import CollectOptions, collect
+from fugu_lite.rewards.collect import collect
+from fugu_lite.rewards.options import CollectOptions
 from fugu_lite.runs import Silent
 from fugu_lite.tasks import Task
 from fugu_lite.workers import Pool, PoolSpec
@@ -35,7 +36,7 @@ class Load:
 
 
 STEADY, HEAVY = Load(64, 64 * 40, 3), Load(512, 512 * 20, 3)
-QUICK_STEADY, QUICK_HEAVY = Load(64, 64 * 4, 1), Load(256, 256 * 3, 1)
+QUICK_STEADY, QUICK_HEAVY = Load(16, 16 * 3, 1), Load(32, 32 * 3, 1)
 MEMORY_TASKS, QUICK_MEMORY_TASKS = 100_000, 2_000
 
 
@@ -63,7 +64,8 @@ def heavy(url: str, load: Load) -> list[Row]:
     taken = measured(url, load)
     rate = rate_of(taken["ours"], load)
     claim = f"{load.concurrency} in flight: calls/s / {RATE_LIMIT:,.0f}"
-    details = {"calls_per_s": rate} | _peer_rate(taken, load)
+    details = {"calls_per_s": rate, "calls_per_cpu_s": load.calls / median_cpu_s(taken["ours"])}
+    details |= _peer_rate(taken, load)
     return [Row(claim, rate / RATE_LIMIT, "at least", 1.0, load.calls, details), *beside_client(taken, load)]
 
 
@@ -117,12 +119,12 @@ async def _collect(pool: Pool, calls: int, folder: Path, reporter: Silent) -> in
 
 async def asked_by_openai(url: str, load: Load) -> None:
     """Make the same calls with the official client, bounded by a semaphore."""
-    import httpx
-    from openai import AsyncOpenAI
+    from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient
 
     room = asyncio.Semaphore(load.concurrency)
-    limits = httpx.Limits(max_connections=load.concurrency, max_keepalive_connections=load.concurrency)
-    http = httpx.AsyncClient(limits=limits, trust_env=False, timeout=60)
+    kept = load.concurrency  # the client's own default keeps 100 connections alive, which would slow it down here
+    limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=kept, max_keepalive_connections=kept)
+    http = DefaultAsyncHttpxClient(limits=limits, trust_env=False, timeout=60)
     async with AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as client:
 
         async def ask(task: Task) -> None:
@@ -162,7 +164,7 @@ class Watch(Silent):
 
     def progress(self, stage: str, done: int, total: int | None, **fields: float | None) -> None:
         """Remember the first reading after a tenth of the run and the last one."""
-        if not total or done < total / 10:
+        if stage != "collect" or not total or done < total / 10:
             return
         self.end_mib, self.calls_per_s = rss_mib(), fields.get("calls_per_s") or 0.0
         self.tenth_mib = self.tenth_mib or self.end_mib

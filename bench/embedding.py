@@ -27,7 +27,7 @@ def run(quick: bool = False) -> Result:
     """Measure prompts per second, agreement at the final layer and loading.
 
     Raises:
-        MissingWeightsError, MissingExtraError: if the default backbone cannot be run here.
+        MissingWeightsError, InputError: if the default backbone, or the plain one beside it, cannot be run here.
     """
     ours = TransformersEmbedder(spec())
     ours.embed([SENTENCE])  # loads torch, so that the next line finds it
@@ -37,9 +37,7 @@ def run(quick: bool = False) -> Result:
         rows = [speed(ours, peer, tokens, batch, 2 if quick else 7) for tokens, batch in cases]
         rows.append(agreement(peer))
         rows += [loading(1 if quick else 5), conversion()]
-    return Result(
-        "embedding", "default embedder / plain transformers, GGUF as float32, whole model", tuple(rows), quick
-    )
+    return Result("embedding", "default embedder / plain transformers, same GGUF in float32", tuple(rows), quick)
 
 
 def speed(ours: TransformersEmbedder, peer: PlainModel, tokens: int, batch: int, repetitions: int) -> Row:

@@ -30,7 +30,7 @@ class Size:
     repetitions: int
 
 
-SIZES = (Size(35, 20, 9), Size(1000, 8, 7), Size(10_000, 3, 5))
+SIZES = (Size(35, 30, 7), Size(1000, 15, 7), Size(10_000, 10, 3))
 QUICK_SIZES = (Size(35, 3, 2), Size(200, 2, 2))
 
 
@@ -38,7 +38,7 @@ def run(quick: bool = False) -> Result:
     """Measure overhead per generation, a whole small run, and how memory grows."""
     with one_thread():
         rows = [overhead(size) for size in (QUICK_SIZES if quick else SIZES)]
-        rows += [small_run(2 if quick else 5), memory()]
+        rows += [small_run(1 if quick else 5), memory()]
     return Result("evolution", f"train-es on {PARAMETERS:,} parameters against cmaes.SepCMA", tuple(rows), quick)
 
 

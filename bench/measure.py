@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 FLAGS = ("avx2", "fma", "avx512f", "avx512_bf16", "amx_tile", "asimd")  # what decides a matrix product's speed
 PACKAGES = ("numpy", "torch", "transformers", "cmaes", "aiohttp", "openai")

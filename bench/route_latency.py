@@ -8,8 +8,9 @@ import numpy as np
 
 from bench._models import spec, texts_of
 from bench.measure import Result, Row, interleaved, median_cpu_s, median_wall_s, one_thread
+from fugu_lite.embeddings.loading import load
 from fugu_lite.embeddings.normalise import Normaliser
-from fugu_lite.embeddings.transformers import TransformersEmbedder, load
+from fugu_lite.embeddings.transformers import TransformersEmbedder
 from fugu_lite.heads import HeadSpec
 from fugu_lite.heads.linear import LinearHead
 from fugu_lite.router import Router

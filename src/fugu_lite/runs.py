@@ -76,6 +76,7 @@ class Run:
         self._spec = spec.model_dump(mode="json") if isinstance(spec, Spec) else dict(spec)
         self._inputs = {name: str(path) for name, path in (inputs or {}).items() if path is not None}
         self._started = time.time()
+        self._cancelled = False
 
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True)
@@ -88,8 +89,8 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        cancelled = isinstance(error, KeyboardInterrupt)
-        status = "succeeded" if error is None else "cancelled" if cancelled else "failed"
+        self._cancelled |= isinstance(error, KeyboardInterrupt)
+        status = "cancelled" if self._cancelled else "succeeded" if error is None else "failed"
         self.emit("status", status=status, **({"error": f"{type(error).__name__}: {error}"} if error else {}))
         self._write_manifest(status)
         self._events.close()
@@ -116,6 +117,10 @@ class Run:
     def output(self, name: str, path: Path) -> None:
         """Name a file or folder that this run produced."""
         self.outputs[name] = str(path)
+
+    def cancel(self) -> None:
+        """Record that the work was interrupted and ended cleanly by itself."""
+        self._cancelled = True
 
     def _write_manifest(self, status: str) -> None:
         jsonl.write_json(

@@ -26,7 +26,8 @@ def assign(tasks: Sequence[Task], shares: Mapping[str, float] = DEFAULT_SHARES, 
     """Return the tasks, in their order, each with a split.
 
     Groups (`task_group`, and near-duplicate prompts) stay whole. Within every (domain, difficulty) the shares are met
-    as closely as whole groups allow. The outcome depends on the tasks and the seed, not on their order.
+    as closely as whole groups allow, and within every language over all. The outcome depends on the tasks and the
+    seed, not on their order.
 
     Raises:
         SpecError: if the shares are not positive or do not sum to 1.
@@ -36,7 +37,7 @@ def assign(tasks: Sequence[Task], shares: Mapping[str, float] = DEFAULT_SHARES, 
     strata: dict[tuple[str, str], list[list[Task]]] = defaultdict(list)
     for group in _groups(sorted(tasks, key=lambda task: task.task_id)):
         strata[_stratum(group)].append(group)
-    totals: Counter[str] = Counter()
+    totals: Counter[tuple[str, str]] = Counter()
     chosen: dict[str, str] = {}
     for key in sorted(strata):
         _fill(sorted(strata[key], key=lambda group: _order(group, seed)), shares, totals, chosen)
@@ -93,20 +94,24 @@ def _order(group: Sequence[Task], seed: int) -> tuple[int, str]:
 
 
 def _fill(
-    groups: Sequence[Sequence[Task]], shares: Mapping[str, float], totals: Counter[str], chosen: dict[str, str]
+    groups: Sequence[Sequence[Task]],
+    shares: Mapping[str, float],
+    totals: Counter[tuple[str, str]],
+    chosen: dict[str, str],
 ) -> None:
-    """Give each group to the split that lacks most, counting what it lacks in this stratum and over all so far."""
+    """Give each group to the split that lacks most, in this stratum and in the group's language so far."""
     size = sum(len(group) for group in groups)
     here: Counter[str] = Counter()
     for group in groups:
-        everywhere = sum(totals.values()) + len(group)
+        language = group[0].language or ""
+        spoken = sum(totals[language, name] for name in shares) + len(group)
         lack = {
-            name: round(share * size - here[name] + share * everywhere - totals[name], 9)
+            name: round(share * size - here[name] + share * spoken - totals[language, name], 9)
             for name, share in shares.items()
         }
         best = max(shares, key=lack.__getitem__)
         here[best] += len(group)
-        totals[best] += len(group)
+        totals[language, best] += len(group)
         chosen.update((task.task_id, best) for task in group)
 
 

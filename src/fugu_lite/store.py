@@ -96,9 +96,10 @@ class Store:
         evaluation = load(folder).evaluation
         if alias == "production" and not force:
             if evaluation is None:
-                raise MismatchError(name, "has no evaluation", "run `fugu-lite evaluate --save`, or give --force")
-            gain = evaluation.get("gain") or 0.0
-            if evaluation.get("verdict") == "worse" or gain < 0:
+                fix = f"run `fugu-lite evaluate --checkpoint {name}` on the test split, or give --force"
+                raise MismatchError(name, "has no evaluation", fix)
+            gain = evaluation.get("gain", float("nan"))
+            if evaluation.get("verdict") == "worse" or not gain >= 0:
                 raise MismatchError(
                     name,
                     f"its measured gain over the best fixed worker is {gain:+.4f} ({evaluation.get('verdict')})",

@@ -15,6 +15,7 @@ from fugu_lite.evaluation.metrics import evaluate
 from fugu_lite.evaluation.policy import Policy
 from fugu_lite.evaluation.results import Evaluation
 from fugu_lite.rewards import matrix as matrices
+from fugu_lite.rewards.fixed import best_fixed
 from fugu_lite.rewards.matrix import RewardMatrix
 
 Build = Callable[..., RewardMatrix]
@@ -207,7 +208,7 @@ def test_public_matrix_agrees_with_its_published_numbers(shared_data: Path) -> N
     folder = shared_data / "llmrouter9"
     matrix = matrices.load(folder / "rewards.jsonl.gz", tasks.load(folder / "tasks.jsonl.gz"))
     fit, test = baselines.fit_rows(matrix), matrix.split("test")
-    comparator = baselines.best_fixed(matrix.split("train"))
+    comparator = best_fixed(matrix.split("train"))
     table = baselines.domain_table(test, fit, comparator)
     found = evaluate(table, test, comparator, np.random.default_rng(0), fit=fit)
     assert found.comparison.n_rows == 1418

@@ -1,6 +1,8 @@
 """math: equal values in different clothes; a runaway comparison is killed, not scored."""
 
 import asyncio
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -58,8 +60,13 @@ async def test_it_works_in_threads() -> None:
 
 
 def test_a_runaway_is_killed_and_the_next_one_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(math_grader, "TIMEOUT_S", 0.0)
+    assert grade("1", r"\boxed{1}").quality == 1
+    process = math_grader._child._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)  # as good as a comparison without end
+    monkeypatch.setattr(math_grader, "TIMEOUT_S", 0.2)
     with pytest.raises(GradingError, match="took over"):
         grade("1", r"\boxed{1}")
+    assert process.poll() == -signal.SIGKILL
     monkeypatch.undo()
     assert grade("1", r"\boxed{1}").quality == 1

@@ -7,7 +7,7 @@ import torch
 from fugu_lite.runs import Silent
 from fugu_lite.trainers import TrainingSet
 from fugu_lite.trainers.bandit import BanditSpec, BanditTrainer, entropy, expected_reward, reinforce
-from fugu_lite.trainers.descent import log_policy
+from fugu_lite.trainers.descent_loop import log_policy
 
 LOGITS = torch.tensor([[0.3, -0.2, 0.9, 0.0], [1.5, 0.1, -0.4, 0.2]], dtype=torch.float64)
 REWARDS = torch.tensor([[0.2, 1.0, 0.4, 0.0], [0.0, 0.5, 1.0, 0.0]], dtype=torch.float64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fugu_lite.runs import Silent
-from fugu_lite.trainers import TrainingSet
+from fugu_lite.trainers import FitResult, TrainingSet
 from fugu_lite.trainers.contract import greedy_utility
 from fugu_lite.trainers.es import EsSpec, EsTrainer
 from fugu_lite.trainers.sft import SftSpec, SftTrainer
@@ -26,15 +26,31 @@ def test_one_worker_and_the_oracle_score_as_the_lesson_says() -> None:
     assert P.max(axis=1).mean() == pytest.approx(0.823, abs=5e-4)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_sft_reaches_the_lessons_value_and_evolution_does_not_lose_it(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    (train, _), (validation, _), (held_out, chances) = (queries(rng, n) for n in (600, 600, 100_000))
-    spec = SftSpec(temperature=0.1, learning_rate=0.05, batch_size=600, epochs=200)  # whole batches, as in the lesson
-    taught = SftTrainer(spec).fit(train, None, None, Silent())
-    after_sft = greedy_utility(taught.head.scores(held_out.features), chances)
-    assert after_sft == pytest.approx(0.819, abs=0.005)
-    evolved = EsTrainer(EsSpec()).fit(train, validation, taught.head, Silent())
-    assert evolved.validation_utility is not None
-    assert evolved.validation_utility >= greedy_utility(taught.head.scores(validation.features), validation.rewards)
-    assert greedy_utility(evolved.head.scores(held_out.features), chances) >= after_sft - 0.003
+def taught_by_sft(train: TrainingSet) -> FitResult:
+    """Train as the lesson does: whole batches to convergence, no validation."""
+    spec = SftSpec(temperature=0.1, learning_rate=0.05, batch_size=600, epochs=200)
+    return SftTrainer(spec).fit(train, None, None, Silent())
+
+
+def test_sft_on_the_lessons_own_draw_scores_what_the_lesson_prints() -> None:
+    rng = np.random.default_rng(0)
+    train, _ = queries(rng, 600)
+    held_out, chances = queries(rng, 3000)
+    assert greedy_utility(taught_by_sft(train).head.scores(held_out.features), chances) == pytest.approx(
+        0.819, abs=0.005
+    )
+
+
+def test_over_draws_sft_stays_there_and_evolution_loses_nothing() -> None:
+    """The lesson's own code gives .8145 to .8178 on these draws when it is tested on 100,000 queries."""
+    after_sft, after_es = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        (train, _), (validation, _), (held_out, chances) = (queries(rng, n) for n in (600, 600, 100_000))
+        taught = taught_by_sft(train)
+        evolved = EsTrainer(EsSpec()).fit(train, validation, taught.head, Silent())
+        results = [greedy_utility(fit.head.scores(held_out.features), chances) for fit in (taught, evolved)]
+        after_sft.append(results[0])
+        after_es.append(results[1])
+    assert np.mean(after_sft) == pytest.approx(0.819, abs=0.005)
+    assert all(es >= sft for es, sft in zip(after_es, after_sft, strict=True))

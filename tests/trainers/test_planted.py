@@ -33,7 +33,7 @@ def fit(name: str, seed: int, train: TrainingSet, validation: TrainingSet | None
 
 
 @pytest.mark.parametrize("name", TRAINERS)
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_nine_tenths_of_the_planted_gap_are_captured(name: str, seed: int) -> None:
     train, validation, held_out = draw(seed)
     result = fit(name, seed, train.training_set, validation.training_set)
@@ -43,11 +43,11 @@ def test_nine_tenths_of_the_planted_gap_are_captured(name: str, seed: int) -> No
 
 @pytest.mark.parametrize("name", TRAINERS)
 def test_shuffled_rewards_teach_nothing(name: str) -> None:
-    """Ten routers together do not beat the best fixed worker by three deviations on drawn held-out outcomes."""
+    """Five routers together do not beat the best fixed worker by three deviations on drawn held-out outcomes."""
     gain, rows = 0.0, 0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(100 + seed)
-        train, validation, held_out = (part.shuffled(rng) for part in draw(seed, tasks=400))
+        train, validation, held_out = (part.shuffled(rng) for part in draw(seed, tasks=250))
         result = fit(name, seed, train.training_set, validation.training_set)
         outcomes = rng.binomial(1, held_out.probabilities)
         chosen = result.head.scores(held_out.features).argmax(axis=1)

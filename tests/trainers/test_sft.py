@@ -11,7 +11,7 @@ from fugu_lite.heads import HeadSpec, PolicyHead
 from fugu_lite.heads.linear import LinearHead
 from fugu_lite.runs import Silent
 from fugu_lite.trainers import TrainingSet
-from fugu_lite.trainers.descent import log_policy
+from fugu_lite.trainers.descent_loop import log_policy
 from fugu_lite.trainers.sft import SftSpec, SftTrainer
 from fugu_lite.trainers.simulate import planted
 

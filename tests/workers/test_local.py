@@ -56,9 +56,13 @@ def pid_of(worker: LocalWorker) -> int:
 
 
 @pytest.fixture
-async def worker() -> AsyncIterator[LocalWorker]:
+def _weights() -> None:
     if "smollm2-135m" not in weights.installed():
         pytest.skip("run: fugu-lite weights fetch smollm2-135m")
+
+
+@pytest.fixture
+async def worker(_weights: None) -> AsyncIterator[LocalWorker]:
     local = LocalWorker(entry())
     yield local
     await local.aclose()
@@ -185,6 +189,7 @@ os.kill(os.getpid(), 9)
 
 
 @pytest.mark.weights
-def test_no_child_outlives_a_killed_parent(worker: LocalWorker) -> None:
+@pytest.mark.usefixtures("_weights")
+def test_no_child_outlives_a_killed_parent() -> None:
     done = subprocess.run([sys.executable, "-c", ORPHAN], capture_output=True, text=True, timeout=60, check=False)
     assert ended(int(done.stdout))

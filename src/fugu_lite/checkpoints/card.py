@@ -33,8 +33,8 @@ def model_card(manifest: Manifest, evaluation: dict[str, Any] | None) -> str:
         "## Limits",
         "",
         "- It knows these workers only, by name. Another pool needs another head.",
-        "- It was measured on the distribution it was trained on. On other languages or domains its choice can collapse to",
-        "  one worker; no guard is built into this checkpoint.",
+        "- It was measured on the distribution it was trained on. On other languages or domains its choice can",
+        "  collapse to one worker; no guard is built into this checkpoint.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -86,7 +86,8 @@ def save(
 ) -> None:
     """Write a checkpoint. The manifest goes last: a folder without one is not a checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").unlink(missing_ok=True)
+    for name in ("manifest.json", "evaluation.json"):  # of a head that stood here before
+        (folder / name).unlink(missing_ok=True)
     arrays = dict(sorted(parameters_of(head, normaliser).items()))
     jsonl.write_bytes(folder / "head.safetensors", to_safetensors(arrays))
     if evaluation is not None:

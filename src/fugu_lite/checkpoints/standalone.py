@@ -77,11 +77,7 @@ def embed_query(text: str, backbone: str | None = None) -> NDArray[np.float32]:
         model = AutoModel.from_pretrained(source, dtype=torch.float32)
         _LOADED[source] = (AutoTokenizer.from_pretrained(source), model.eval())
     tokenizer, model = _LOADED[source]
-    shown = f"user: {text}" if settings.get("transcript") == "role" else text
-    ids = tokenizer(shown)["input_ids"] or [tokenizer.eos_token_id or 0]
-    limit = settings.get("max_length")
-    if limit and len(ids) > limit:  # keep head and tail
-        ids = ids[: limit - limit // 2] + ids[-(limit // 2) :]
+    ids = _token_ids(tokenizer, text, settings)
     with torch.inference_mode():
         states = model(torch.tensor([ids]), output_hidden_states=True)
     layer = settings.get("layer", "final")
@@ -89,6 +85,18 @@ def embed_query(text: str, backbone: str | None = None) -> NDArray[np.float32]:
     wanted = depth // 2 if layer == "middle" else layer
     hidden = states.last_hidden_state[0] if wanted in ("final", depth) else states.hidden_states[wanted][0]
     return _pooled(hidden.float().numpy(), settings)
+
+
+def _token_ids(tokenizer: Any, text: str, settings: dict[str, Any]) -> list[int]:
+    """Return the tokens of a text: at most `max_length`, and never fewer than the pooling needs."""
+    shown = f"user: {text}" if settings.get("transcript") == "role" else text
+    ids = [int(token) for token in tokenizer(shown or " ")["input_ids"]]
+    limit = settings.get("max_length")
+    if limit and len(ids) > limit:  # keep head and tail
+        ids = ids[: limit - limit // 2] + ids[-(limit // 2) :]
+    known = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, 0)
+    blank = next(token for token in known if token is not None)
+    return [blank] * ((2 if settings.get("drop_first_token") else 1) - len(ids)) + ids
 
 
 def _pooled(hidden: NDArray[np.float32], settings: dict[str, Any]) -> NDArray[np.float32]:

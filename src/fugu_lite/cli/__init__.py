@@ -7,6 +7,7 @@ import sys
 from cyclopts import App
 
 from fugu_lite import __version__
+from fugu_lite.cli._guard import guarded
 
 app = App(name="fugu-lite", version=__version__, help="Measure workers, learn which one should answer, prove it pays.")
 
@@ -60,8 +61,6 @@ app.command(models)
 
 def main() -> None:
     """Run the command line; known errors end with one line and exit code 1, Ctrl-C with 130."""
-    from fugu_lite.cli._terminal import guarded
-
     sys.exit(guarded(app))
 
 

@@ -28,7 +28,7 @@ class MatrixSource:
         only_workers: comma-separated columns to keep.
     """
 
-    data: tuple[Path, ...]
+    data: Annotated[tuple[Path, ...], Parameter(negative=())]
     tasks: Path | None = None
     only_workers: str | None = None
 

@@ -1,9 +1,9 @@
-"""What the commands share: where results go, progress on a terminal, and how errors end."""
+"""What the commands share: where results go, and progress on a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +13,8 @@ from cyclopts import Parameter
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-from fugu_lite.errors import FuguLiteError
 from fugu_lite.runs import Event, Run
 from fugu_lite.specs import Spec
 
@@ -38,17 +38,18 @@ class Shown:
     def result(self, data: Mapping[str, Any], *renderables: RenderableType) -> None:
         """Print the machine form or the human form."""
         if self.json:
-            sys.stdout.buffer.write(orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_INDENT_2) + b"\n")
+            options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_INDENT_2
+            sys.stdout.buffer.write(orjson.dumps(data, default=_plain, option=options) + b"\n")
             sys.stdout.flush()
             return
-        console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+        console = plain_console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
         for item in renderables:
-            console.print(item)
+            console.print(item, soft_wrap=isinstance(item, str | Text))
 
     def warn(self, messages: Iterable[str]) -> None:
         """Print warnings on standard error."""
         for message in messages:
-            Console(stderr=True).print("[yellow]warning[/]", message, highlight=False, markup=True)
+            plain_console(stderr=True).print(Text("warning:", style="yellow"), message, soft_wrap=True)
 
     def run(self, kind: str, spec: Spec | Mapping[str, Any], inputs: Mapping[str, Path | str | None]) -> Run:
         """Return the run folder of a long command; its events are drawn on the terminal."""
@@ -59,7 +60,7 @@ class Shown:
 class TerminalEvents:
     """Draws a run's events on standard error: bars on a terminal, plain lines elsewhere."""
 
-    console: Console = field(default_factory=lambda: Console(stderr=True))
+    console: Console = field(default_factory=lambda: plain_console(stderr=True))
     bars: dict[str, TaskID] = field(default_factory=dict)
     progress: Progress | None = None
 
@@ -69,7 +70,7 @@ class TerminalEvents:
         if kind == "progress":
             self._bar(event)
         elif kind == "log":
-            self.console.print(event["message"], highlight=False, markup=False)
+            self.console.print(event["message"], soft_wrap=True)
         elif kind == "status" and event["status"] != "running" and self.progress is not None:
             self.progress.stop()
             self.progress = None
@@ -88,8 +89,20 @@ class TerminalEvents:
         self.progress.update(self.bars[stage], completed=event["done"], total=event["total"], note=note)
 
 
+def _plain(value: Any) -> str:
+    """Return what JSON has no type for: paths."""
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in a JSON document")
+
+
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def plain_console(stderr: bool = False, width: int | None = None) -> Console:
+    """Return a console that prints text as it is: brackets in an answer or an error are no markup."""
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def key_value_table(title: str, rows: Mapping[str, Any]) -> Table:
@@ -98,19 +111,3 @@ def key_value_table(title: str, rows: Mapping[str, Any]) -> Table:
     for key, value in rows.items():
         table.add_row(key, _short(value))
     return table
-
-
-def guarded(action: Callable[[], Any]) -> int:
-    """Run the app; return its exit code."""
-    console = Console(stderr=True)
-    try:
-        result = action()
-    except FuguLiteError as error:
-        console.print("[red]error[/]", str(error), highlight=False, soft_wrap=True)
-        return 1
-    except KeyboardInterrupt:
-        console.print("interrupted; what was finished is kept", highlight=False)
-        return 130
-    except BrokenPipeError:
-        return 0
-    return result if isinstance(result, int) else 0

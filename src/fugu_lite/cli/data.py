@@ -105,7 +105,21 @@ def generate(
     if dry_run:
         _show_estimates(pool, chosen, options, output, shown)
         return
-    inputs: dict[str, Path | str | None] = {"workers": workers, "tasks": tasks_file}
+    summary = _generated(pool, chosen, output, options, {"workers": workers, "tasks": tasks_file}, shown)
+    shown.result({"output": str(output), **dataclasses.asdict(summary)}, _counts(summary), _summary(summary, output))
+    if summary.status == "cancelled":
+        raise KeyboardInterrupt
+
+
+def _generated(
+    pool: Pool,
+    chosen: list[Task],
+    output: Path,
+    options: CollectOptions,
+    inputs: dict[str, Path | str | None],
+    shown: Shown,
+) -> CollectSummary:
+    """Collect inside a run folder, which records how it ended."""
     with shown.run("generate", options, inputs) as run:
         for warning in splits.warnings_for(chosen):
             run.log(f"warning: {warning}")
@@ -113,9 +127,9 @@ def generate(
         run.output("matrix", output)
         run.output("attempts", log.path_beside(output))
         run.results.update(dataclasses.asdict(summary))
-    shown.result({"output": str(output), **dataclasses.asdict(summary)}, _counts(summary), _summary(summary, output))
-    if summary.status == "cancelled":
-        raise KeyboardInterrupt
+        if summary.status == "cancelled":
+            run.cancel()
+    return summary
 
 
 async def _collected(pool: Pool, chosen: list[Task], output: Path, options: CollectOptions, run: Any) -> CollectSummary:

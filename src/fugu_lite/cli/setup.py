@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.table import Table
+from rich.text import Text
 
 from fugu_lite import __version__, weights
 from fugu_lite.cli._terminal import Shown
@@ -31,10 +32,10 @@ Check = tuple[str, str, str]  # state (ok, note, problem), what was looked at, w
 def doctor(*, shown: Shown = Shown()) -> None:
     """Report what this machine can run. It chooses nothing and changes nothing."""
     checks = [*_machine(), *_packages(), *_device(), *_weights(), *_sandbox_check(), *_keys()]
-    marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "problem": "[red]problem[/]"}
+    colours = {"ok": "green", "note": "yellow", "problem": "red"}
     table = Table("", "what", "found", title=f"fugu-lite {__version__}", title_justify="left")
     for state, what, found in checks:
-        table.add_row(marks[state], what, found)
+        table.add_row(Text(state, style=colours[state]), what, found)
     shown.result(
         {"version": __version__, "checks": [dict(zip(("state", "what", "found"), c, strict=True)) for c in checks]},
         table,
@@ -145,7 +146,8 @@ def list_models(*, contains: str = "", limit: int = 50, base_url: str = OPENROUT
     )
     for row in rows:
         prices = (row.input_per_million, row.output_per_million)
-        table.add_row(row.id, str(row.context_tokens), *("unknown" if p is None else f"{p:g}" for p in prices))
+        context = "unknown" if row.context_tokens is None else str(row.context_tokens)
+        table.add_row(row.id, context, *("unknown" if p is None else f"{p:g}" for p in prices))
     shown.result({"models": [row.to_json() for row in rows]}, table)
 
 
@@ -169,7 +171,7 @@ def preflight(
     for name, report in reports.items():
         table.add_row(
             name,
-            "[green]yes[/]" if report.passed else "[red]no[/]",
+            Text("yes", style="green") if report.passed else Text("no", style="red"),
             "; ".join(f"{check.name}: {check.detail}" for check in report.checks),
         )
     result = {name: report.to_json() for name, report in reports.items()}

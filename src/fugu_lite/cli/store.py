@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.table import Table
 
@@ -37,13 +37,16 @@ def list_(*, store: Path = STORE, shown: Shown = Shown()) -> None:
         table.add_column(column)
     for version in versions:
         judged = version.evaluation or {}
-        gain = judged.get("gain")
-        shown_gain = (
-            "not evaluated" if gain is None else f"{gain:+.4f} [{judged['gain_low']:+.4f}, {judged['gain_high']:+.4f}]"
-        )
-        table.add_row(version.name, ", ".join(version.aliases), shown_gain, str(judged.get("verdict", "")))
+        table.add_row(version.name, ", ".join(version.aliases), _gain(judged), str(judged.get("verdict", "")))
     rows = [{"name": v.name, "aliases": list(v.aliases), "folder": str(v.folder)} for v in versions]
     shown.result({"versions": rows}, table)
+
+
+def _gain(judged: dict[str, Any]) -> str:
+    gain, low, high = (judged.get(name) for name in ("gain", "gain_low", "gain_high"))
+    if gain is None:
+        return "not evaluated"
+    return f"{gain:+.4f}" if low is None or high is None else f"{gain:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
 def promote(

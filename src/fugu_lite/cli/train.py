@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.table import Table
 
 from fugu_lite import specs
-from fugu_lite.checkpoints import load
+from fugu_lite.checkpoints import load, read_manifest
 from fugu_lite.cli._sources import STORE, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown, key_value_table
 from fugu_lite.evaluation.curves import plot_history
@@ -102,6 +102,8 @@ def _train(
     spec = spec.model_copy(update={"backbone": spec.backbone.model_copy(update=placed)})
     inputs: dict[str, Path | str | None] = {"data": source.files, "tasks": source.tasks, "checkpoint": checkpoint}
     with shown.run(f"train-{method}", spec, inputs) as folder:
+        if (output / "manifest.json").is_file():
+            folder.log(f"{output} holds {read_manifest(output).name}, which is replaced when training ends")
         job = TrainingJob(method, trainer, spec, source.load(), output, start, execution.cache_folder)
         trained = run(job, folder)
         plot_history(

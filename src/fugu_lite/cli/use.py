@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 from rich.table import Table
+from rich.text import Text
 
 from fugu_lite.chat import ChatRequest, Completion
 from fugu_lite.checkpoints import Checkpoint
@@ -77,7 +78,7 @@ def ask(
     note = f"answered by {details.get('worker_id')} ({details.get('reason')}), cost {_cost(details.get('cost_usd'))}"
     tried = details.get("attempts", [])
     shown.warn(f"{one['worker_id']} failed: {one['error']['message']}" for one in tried if one["error"])
-    shown.result({"answer": completion.text, "fugu_lite": details}, completion.text, f"[dim]{note}[/]")
+    shown.result({"answer": completion.text, "fugu_lite": details}, completion.text, Text(note, style="dim"))
 
 
 def _cost(value: float | None) -> str:
@@ -90,7 +91,9 @@ async def _asked(loaded: Checkpoint, pool: Pool, request: ChatRequest, execution
 
 
 def _dispatcher(loaded: Checkpoint, pool: Pool, execution: Execution) -> Dispatcher:
+    """Return a dispatcher whose backbone is known to work: a command stops, where a running server would fall back."""
     router = loaded.router(None, device=execution.device, threads=execution.threads)
+    router.features(["ready"])
     return Dispatcher(router, pool, head=loaded.manifest.name, comparator=loaded.manifest.comparator)
 
 

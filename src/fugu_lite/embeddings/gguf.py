@@ -165,10 +165,8 @@ def write_tokenizer(reader: Reader, target: Path) -> None:
     special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL_TOKEN]
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
     tokenizer.save(str(target / "tokenizer.json"))
-    named = {
-        key: tokens[_value(reader, f"tokenizer.ggml.{field}_token_id")]
-        for key, field in (("bos_token", "bos"), ("eos_token", "eos"), ("pad_token", "padding"), ("unk_token", "unknown"))
-    }
+    fields = {"bos_token": "bos", "eos_token": "eos", "pad_token": "padding", "unk_token": "unknown"}
+    named = {key: tokens[_value(reader, f"tokenizer.ggml.{field}_token_id")] for key, field in fields.items()}
     settings = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False, **named}
     jsonl.write_json(
         target / "tokenizer_config.json", {**settings, "chat_template": _value(reader, "tokenizer.chat_template")}

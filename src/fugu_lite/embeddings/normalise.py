@@ -19,12 +19,12 @@ class Normaliser:
     """`(features - mean) / std`, column by column.
 
     Attributes:
-        mean: (dimension,), float32.
-        std: (dimension,), float32, above 0; 1 for a column that never varied.
+        mean: (dimension,); `fit` gives float32, and it is used as float32, so that a stored one says the same.
+        std: (dimension,), above 0; 1 for a column that never varied.
     """
 
-    mean: Features
-    std: Features
+    mean: Matrix
+    std: Matrix
 
     @classmethod
     def fit(cls, features: Features) -> Self:
@@ -47,7 +47,8 @@ class Normaliser:
 
     def apply(self, features: Features) -> Features:
         """Return the z-scores of (..., dimension) features, float32."""
-        return ((features - self.mean) / self.std).astype(np.float32)
+        centred = features - self.mean.astype(np.float32)
+        return (centred / self.std.astype(np.float32)).astype(np.float32)
 
     def folded(self, weight: Matrix, bias: Matrix) -> tuple[Matrix, Matrix]:
         """Return the linear layer that does the same on raw features.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,22 +14,11 @@ import orjson
 from fugu_lite import weights
 from fugu_lite.embeddings import gguf
 from fugu_lite.embeddings.contract import Embedder, EmbedderSpec, Features, Progress
-from fugu_lite.errors import InputError, MissingExtraError, MissingWeightsError, SpecError
+from fugu_lite.embeddings.loading import Loaded, content_digest, from_hub, load
+from fugu_lite.errors import InputError
 
 if TYPE_CHECKING:
     import torch
-
-FINAL_NORMS = ("norm", "ln_f", "final_layernorm", "final_layer_norm", "norm_f")
-HUB_FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A model cut to the layers that are needed, where it runs, and its tokenizer."""
-
-    model: Any
-    tokenizer: Any
-    device: torch.device
 
 
 class TransformersEmbedder(Embedder):
@@ -58,7 +45,7 @@ class TransformersEmbedder(Embedder):
             return gguf.converted(name)
         if Path(name).expanduser().is_dir():
             return Path(name).expanduser()
-        return _from_hub(name, self.spec.revision)
+        return from_hub(name, self.spec.revision)
 
     @cached_property
     def weights_digest(self) -> str:
@@ -66,7 +53,7 @@ class TransformersEmbedder(Embedder):
         if self.spec.backbone in weights.CATALOGUE:
             return f"{weights.named(self.spec.backbone).digest[:12]}-{gguf.CONVERSION}"
         if Path(self.spec.backbone).expanduser().is_dir():
-            return _content_digest(self.folder)
+            return content_digest(self.folder)
         return self.folder.name
 
     @cached_property
@@ -86,9 +73,8 @@ class TransformersEmbedder(Embedder):
         """Return one vector per text; see `Embedder.embed`."""
         import torch
 
-        loaded = self._ready()
-        ids = self._token_ids(texts)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        loaded, ids = self._ready(), self._token_ids(texts)
         done = 0
         for batch in batches([len(row) for row in ids], self.spec.batch_tokens):
             with torch.inference_mode():
@@ -115,7 +101,8 @@ class TransformersEmbedder(Embedder):
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         prefix = "user: " if self.spec.transcript == "role" else ""
-        whole = [prefix + text or " " for text in texts]  # nothing at all has no vector; a space has
+        # Nothing at all has no vector, a space has; lone surrogates have no UTF-8.
+        whole = [(prefix + text or " ").encode("utf-8", "replace").decode("utf-8") for text in texts]
         return [list(row) for row in self._ready().tokenizer(whole, verbose=False)["input_ids"]] if whole else []
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -191,142 +178,3 @@ def pool(hidden: torch.Tensor, lengths: torch.Tensor, spec: EmbedderSpec) -> tor
         return (hidden * kept).sum(1) / kept.sum(1)
     chosen = {"last": last, "penultimate": last - 1, "early": torch.full_like(last, spec.early_position)}[spec.pooling]
     return hidden[rows, torch.minimum(chosen.clamp(min=0), last)]
-
-
-def layer_count(layer: str | int, total: int) -> int:
-    """Return how many of `total` layers have to run.
-
-    Raises:
-        SpecError: if the model has fewer layers than asked for.
-    """
-    count = {"middle": total // 2, "final": total}[layer] if isinstance(layer, str) else layer
-    if not 0 <= count <= total:
-        raise SpecError("layer", f"{count} is not a layer of this model", f"use middle, final or 0..{total}")
-    return count
-
-
-def load(folder: Path, spec: EmbedderSpec) -> Loaded:
-    """Load a model cut to the layers that `spec.layer` needs.
-
-    Raises:
-        MissingExtraError: if torch or transformers is missing.
-        InputError: if the folder does not hold a usable model, or was changed.
-        SpecError: if layer, length or device do not fit.
-    """
-    try:
-        import torch
-        from transformers import AutoConfig, AutoModel, AutoTokenizer
-    except ImportError:
-        raise MissingExtraError(f"the embedder {spec.type!r}", "local") from None
-    if (folder / gguf.CHECKSUMS).is_file():
-        gguf.verify(folder)
-    if spec.threads is not None:
-        torch.set_num_threads(spec.threads)
-    device = _device(spec.device)
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        total = config.num_hidden_layers
-        count = layer_count(spec.layer, total)
-        _check_length(spec.max_length, getattr(config, "max_position_embeddings", None))
-        config.num_hidden_layers = count
-        if getattr(config, "layer_types", None):
-            config.layer_types = config.layer_types[:count]
-        with _quiet():
-            model = AutoModel.from_pretrained(
-                folder, config=config, dtype=_dtype(spec.dtype, device), local_files_only=True
-            )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except OSError as error:
-        raise InputError(str(folder), f"cannot be loaded: {str(error).splitlines()[0]}", "fetch it again") from None
-    if count < total:
-        _drop_final_norm(model, spec)
-    return Loaded(model.to(device).eval(), tokenizer, device)
-
-
-def _drop_final_norm(model: Any, spec: EmbedderSpec) -> None:
-    """An intermediate layer is read as it leaves the layer; the final norm belongs to the last one only."""
-    import torch
-
-    name = next((name for name in FINAL_NORMS if hasattr(model, name)), None)
-    if name is None:
-        raise SpecError("layer", f"{type(model).__name__} has no final norm that is known here", "use layer: final")
-    setattr(model, name, torch.nn.Identity())
-
-
-def _check_length(length: int, positions: int | None) -> None:
-    if positions is not None and length > positions:
-        raise SpecError("max_length", f"{length} is more than the model's {positions} positions", "lower it")
-
-
-def _device(name: str) -> torch.device:
-    import torch
-
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise SpecError("device", f"unknown device {name!r}", "use auto, cpu, cuda or cuda:0") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise SpecError("device", "torch sees no CUDA device", "use device: auto or cpu")
-    return device
-
-
-def _dtype(name: str, device: torch.device) -> torch.dtype:
-    """Return the number type; bfloat16 pays only where the hardware multiplies it, elsewhere it is far slower."""
-    import torch
-
-    if name == "auto":
-        native = torch.cuda.is_bf16_supported() if device.type == "cuda" else _cpu_has_bfloat16()
-        name = "bfloat16" if native else "float32"
-    return torch.bfloat16 if name == "bfloat16" else torch.float32
-
-
-def _cpu_has_bfloat16() -> bool:
-    import torch
-
-    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(check() for name in checks if (check := getattr(torch.cpu, name, None)) is not None)
-
-
-class _quiet:
-    """Silence the progress bar and the report about the layers that are left out on purpose."""
-
-    def __enter__(self) -> None:
-        from transformers.utils import logging
-
-        self._level, self._bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-
-    def __exit__(self, *_: object) -> None:
-        from transformers.utils import logging
-
-        logging.set_verbosity(self._level)
-        if self._bar:
-            logging.enable_progress_bar()
-
-
-def _from_hub(name: str, revision: str | None) -> Path:
-    """Download a model, or find it in the hub's cache. The folder's name is the commit."""
-    try:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError
-    except ImportError:
-        raise MissingExtraError(f"the backbone {name!r}", "local") from None
-    known = f"check the network and the id, give a local folder, or use {', '.join(sorted(weights.CATALOGUE))}"
-    try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(HUB_FILES)))
-    except (HFValidationError, OSError) as error:  # every hub and connection error is an OSError
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise MissingWeightsError(name, f"the hub did not deliver them ({reason}); {known}") from None
-
-
-def _content_digest(folder: Path) -> str:
-    """Hash what shapes vectors in a model folder."""
-    files = sorted(file for file in folder.iterdir() if file.suffix in {".json", ".safetensors", ".model", ".txt"})
-    total = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as content:
-            total.update(file.name.encode() + hashlib.file_digest(content, "sha256").digest())
-    return total.hexdigest()[:12]

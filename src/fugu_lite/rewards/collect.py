@@ -107,7 +107,7 @@ def dry_run(
     answered = cells.answered()[: options.limit]
     estimates = [estimate(spec, tasks[: options.limit], answered[:, j]) for j, spec in enumerate(specs)]
     judge = pool.spec.reward.judge_model
-    if judge in pool and any(each.judge_calls for each in estimates):
+    if judge is not None and judge in pool and any(each.judge_calls for each in estimates):
         estimates.append(judge_estimate(pool[judge].spec, estimates))
     return estimates
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from fugu_lite.trainers.contract import Array
 from fugu_lite.trainers.descent import DescentSpec, DescentTrainer
-from fugu_lite.trainers.torch_heads import Tensor, torch
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
 
 
 class BanditSpec(DescentSpec):
@@ -45,7 +47,7 @@ class BanditTrainer(DescentTrainer):
         """Return the rewards themselves; a missing cell is 0 and has probability 0."""
         return np.nan_to_num(rewards)
 
-    def loss(self, log_policy: Tensor, signal: Tensor, random: torch.Generator | None) -> Tensor:
+    def loss(self, log_policy: Tensor, signal: Tensor, random: Generator | None) -> Tensor:
         """Return minus the expected reward, or a surrogate with the same expected gradient."""
         if random is None:
             return -expected_reward(log_policy, signal).mean()
@@ -59,11 +61,13 @@ def expected_reward(log_policy: Tensor, rewards: Tensor) -> Tensor:
     return (log_policy.exp() * rewards).sum(dim=1)
 
 
-def reinforce(log_policy: Tensor, rewards: Tensor, samples: int, random: torch.Generator) -> Tensor:
+def reinforce(log_policy: Tensor, rewards: Tensor, samples: int, random: Generator) -> Tensor:
     """Return a surrogate per row, (tasks,), whose gradient estimates that of `expected_reward` without bias.
 
     Source: Williams 1992: the gradient of log pi(a), times the advantage of the sampled worker over the baseline.
     """
+    from fugu_lite.trainers.torch_heads import torch
+
     policy = log_policy.detach().exp()
     chosen = torch.multinomial(policy, samples, replacement=True, generator=random)
     advantage = rewards.gather(1, chosen) - (policy * rewards).sum(dim=1, keepdim=True)

@@ -85,7 +85,8 @@ class Problem:
     def _chunk(self, candidates: Array, workers: int) -> list[float]:
         weights, bias = unflatten(candidates.astype(np.float32), workers)
         stacked = weights.transpose(1, 0, 2).reshape(self.hidden.shape[1], -1)
-        scores = (self.hidden @ stacked).reshape(len(self.hidden), len(candidates), workers) + bias
+        scores = (self.hidden @ stacked).reshape(len(self.hidden), len(candidates), workers)
+        scores += bias
         return [self.objective(scores[:, i], self.rewards) for i in range(len(candidates))]
 
     def utility(self, candidate: Array) -> tuple[float, float]:

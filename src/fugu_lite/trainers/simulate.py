@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import exp, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from fugu_lite.trainers.contract import Array, TrainingSet, greedy_utility
 
@@ -107,5 +108,5 @@ def recognised(separation: float, workers: int) -> float:
 
     It is the integral of phi(z - separation) Phi(z)^(workers - 1): .5 for two workers at separation 0.
     """
-    value, _ = quad(lambda z: norm.pdf(z - separation) * norm.cdf(z) ** (workers - 1), -10, 10 + separation)
-    return float(value)
+    value, _ = quad(lambda z: exp(-((z - separation) ** 2) / 2) * ndtr(z) ** (workers - 1), -10, 10 + separation)
+    return float(value) / sqrt(2 * pi)

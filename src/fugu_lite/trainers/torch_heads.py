@@ -52,6 +52,11 @@ class TorchPolicy(nn.Module):
         logits: Tensor = x @ p["W"] + p["b"]
         return logits
 
+    def penalty(self) -> Tensor:
+        """Return sum over weight matrices of inputs * |W|^2 / 2, a scalar."""
+        matrices = [value for name, value in self.values.items() if name in DECAYED]
+        return torch.stack([value.shape[0] * value.square().sum() / 2 for value in matrices]).sum()
+
     def to_head(self) -> PolicyHead:
         """Return a numpy head with the current parameters."""
         parameters = {name: value.detach().numpy().copy() for name, value in self.values.items()}
@@ -61,8 +66,8 @@ class TorchPolicy(nn.Module):
 class AdamW:
     """AdamW on a policy: matrices decay, biases and norms do not.
 
-    It calls torch's own update function. The class `torch.optim.AdamW` would import the compiler at its first step, which
-    takes longer than training a head does.
+    It calls torch's own update function. The class `torch.optim.AdamW` would import the compiler at its first step,
+    which takes longer than training a head does.
     """
 
     def __init__(self, model: TorchPolicy, learning_rate: float, weight_decay: float) -> None:

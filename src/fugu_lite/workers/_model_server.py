@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import IO
 
 from fugu_lite.errors import CallError
 
 STDERR_LINES = 8
-STOP_S = 5.0
+STOP_S, REAP_S = 5.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ class ModelServer:
             if self._address is None or self._process is None or self._process.poll() is not None:
                 self._address = self._start()
             return self._address
+
+    def reap(self) -> None:
+        """Take note of a child that is going down: its sockets close a little before the system calls it dead."""
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(REAP_S)
 
     def stop(self) -> None:
         """End the child; blocks until it is gone."""
@@ -126,10 +133,8 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with suppress(BrokenPipeError):  # settings that a dead child never read
                 stream.close()
-            except BrokenPipeError:  # settings that a dead child never read
-                continue
 
 
 _servers: dict[ServerSettings, ModelServer] = {}

@@ -58,6 +58,11 @@ class Turn(Spec):
     assistant: str
 
 
+SAMPLING = ("max_tokens", "temperature", "top_p", "reasoning_effort")
+SHAPES_ANSWERS = ("type", "model", "mode", "system", "examples", "stop", *SAMPLING)
+EXECUTION_OPTIONS = frozenset({"threads", "slots", "fault", "sleep", "send_seed"})
+
+
 class WorkerSpec(Spec):
     """One entry of `workers:` in the pool file. Defaults are those of the Router Lite guide.
 
@@ -92,19 +97,9 @@ class WorkerSpec(Spec):
     options: dict[str, Any] = Field(default_factory=dict)
 
     def conditions(self) -> Json:
-        """Return what shapes an answer: everything except identity, transport, rate and price."""
-        names = {
-            "model",
-            "mode",
-            "system",
-            "examples",
-            "stop",
-            "max_tokens",
-            "temperature",
-            "top_p",
-            "reasoning_effort",
-        }
-        return self.model_dump(mode="json", include=names)
+        """Return what shapes an answer: everything except identity, transport, rate, price and how fast it runs."""
+        kept = self.model_dump(mode="json", include=set(SHAPES_ANSWERS))
+        return {**kept, "options": {key: value for key, value in self.options.items() if key not in EXECUTION_OPTIONS}}
 
 
 class Worker(ABC):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import Field
 
 from fugu_lite import weights
 from fugu_lite.chat import ChatRequest, Completion, Json
-from fugu_lite.errors import MissingExtraError, SpecError
+from fugu_lite.errors import CallError, MissingExtraError, SpecError
 from fugu_lite.specs import Spec
 from fugu_lite.workers._model_server import Address, ModelServer, ServerSettings, acquire, release
 from fugu_lite.workers.contract import Worker, WorkerSpec
@@ -83,13 +84,16 @@ class LocalWorker(Worker):
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer whole, starting the model first when it is not running."""
-        return await (await self._opened()).complete(request)
+        client = await self._opened()
+        async with self._noticing():
+            return await client.complete(request)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[Json]:
         """Answer in chunks, starting the model first when it is not running."""
         client = await self._opened()
-        async for chunk in client.stream(request):
-            yield chunk
+        async with self._noticing():
+            async for chunk in client.stream(request):
+                yield chunk
 
     async def start(self) -> None:
         """Load the model.
@@ -109,6 +113,16 @@ class LocalWorker(Worker):
             await client.aclose()
         if server is not None:
             await asyncio.to_thread(release, server)
+
+    @asynccontextmanager
+    async def _noticing(self) -> AsyncIterator[None]:
+        """Let a lost connection tell whether the child is gone, so that the next call starts it again."""
+        try:
+            yield
+        except CallError as error:
+            if error.kind == "connect" and self._server is not None:
+                await asyncio.to_thread(self._server.reap)
+            raise
 
     async def _opened(self) -> ChildClient:
         async with self._opening:
