@@ -28,7 +28,7 @@ class PlainModel:
 
     def __init__(self) -> None:
         try:
-            import accelerate  # noqa: F401 - transformers wants it to read GGUF files
+            import accelerate  # type: ignore[import-not-found,unused-ignore] # noqa: F401 - transformers wants it to read GGUF files
             import torch
             from transformers import AutoModelForCausalLM, AutoTokenizer
             from transformers.utils import logging

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Collects the snapshot and trains the committed heads again. Takes about two hours on two cores; safe to kill and rerun.
+# Collects the snapshot and trains the committed heads again: about two hours on two cores, safe to kill and rerun.
+# Attempts that are already there are kept; remove data/snapshot/rewards* first to ask every worker anew.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fugu="${1:-.venv/bin}/fugu-lite"
 here=data/snapshot
 "$fugu" weights fetch smollm2-135m
+"$(dirname "$fugu")/python" $here/make_tasks.py
+"$fugu" split --tasks $here/tasks.jsonl --output $here/tasks.jsonl
 "$fugu" generate --workers configs/workers.local.yaml --tasks $here/tasks.jsonl --output $here/rewards.jsonl --resume
+"$(dirname "$fugu")/python" $here/card.py
 pools=("default:" "without-calculator:smol_direct,smol_steps,smol_fewshot")
 for entry in "${pools[@]}"; do
   name="${entry%%:*}" columns="${entry#*:}"

@@ -9,7 +9,12 @@ from cyclopts import App
 from fugu_lite import __version__
 from fugu_lite.cli._guard import guarded
 
-app = App(name="fugu-lite", version=__version__, help="Measure workers, learn which one should answer, prove it pays.")
+app = App(
+    name="fugu-lite",
+    version=__version__,
+    help="Measure workers, learn which one should answer, prove it pays.",
+    suppress_keyboard_interrupt=False,  # `guarded` says that what was finished is kept
+)
 
 COMMANDS = {
     "Look around": {

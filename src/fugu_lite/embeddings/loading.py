@@ -74,7 +74,9 @@ def load(folder: Path, spec: EmbedderSpec) -> Loaded:
     except InputError:
         raise
     except (OSError, ValueError) as error:
-        raise InputError(str(folder), f"cannot be loaded: {str(error).splitlines()[0]}", "fetch it again") from None
+        raise InputError(
+            str(folder), f"cannot be loaded: {str(error).splitlines()[0]}", "check the folder, or fetch it again"
+        ) from None
     if count < total:
         _drop_final_norm(model)
     return Loaded(model.to(device).eval(), tokenizer, device)
