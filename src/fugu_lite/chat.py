@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -148,6 +149,16 @@ def completion_body(text: str, model: str, usage: Mapping[str, Any] | None = Non
         "choices": [choice],
     }
     return {**body, "usage": dict(usage)} if usage is not None else body
+
+
+@asynccontextmanager
+async def closing(chunks: AsyncIterator[Json]) -> AsyncIterator[AsyncIterator[Json]]:
+    """Close a generator as soon as it is left, so that its connection is released."""
+    try:
+        yield chunks
+    finally:
+        if isinstance(chunks, AsyncGenerator):
+            await chunks.aclose()
 
 
 @runtime_checkable

@@ -12,8 +12,7 @@ FuguLiteError
 |   `-- ExhaustedError               every worker that could have answered failed
 |-- GradingError (RuntimeError)      a grader could not grade (never the same as a wrong answer)
 |-- IsolationError (RuntimeError)    the sandbox cannot isolate here, so it refuses to run code
-|-- LockedError (RuntimeError)       another process writes the same file
-`-- BudgetError (RuntimeError)       a spending limit was reached
+`-- LockedError (RuntimeError)       another process writes the same file
 """
 
 from __future__ import annotations
@@ -84,7 +83,9 @@ class CallError(FuguLiteError, RuntimeError):
     """One call to a worker failed.
 
     Args:
-        kind: `connect`, `timeout`, `rate_limit`, `server`, `client`, `auth`, `empty`, `malformed`, `refused`.
+        kind: `connect`, `timeout`, `rate_limit`, `server`, `client` (the request is wrong, for every worker),
+            `auth`, `unavailable` (no credit, model gone), `context` (too long for this worker), `empty`, `malformed`,
+            `refused`.
         message: what happened, without secrets or prompt text.
         http_status: status code when there was one.
         retry_after_s: seconds the server asked to wait, when it did.
@@ -139,7 +140,3 @@ class IsolationError(FuguLiteError, RuntimeError):
 
 class LockedError(FuguLiteError, RuntimeError):
     """Another process holds the file's writer lock."""
-
-
-class BudgetError(FuguLiteError, RuntimeError):
-    """A spending limit was reached."""

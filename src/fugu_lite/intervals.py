@@ -17,6 +17,7 @@ from fugu_lite.errors import InputError
 Array = NDArray[np.float64]
 Verdict = Literal["better", "worse", "cannot tell"]
 
+ROUNDING = 1e-12  # a bound this near to 0 is 0: sums of thirds do not cancel exactly
 ENOUGH_CLUSTERS = 20  # below this a bootstrap of a few equal differences looks certain; it is not
 CHUNK = 1_000_000  # numbers drawn at a time: 8 MB
 FEW_KINDS = 64
@@ -44,7 +45,7 @@ class Interval:
         """Whether a gain is real: the interval excludes 0, over enough independent units to be believed."""
         if self.clusters < ENOUGH_CLUSTERS:
             return "cannot tell"
-        return "better" if self.low > 0 else "worse" if self.high < 0 else "cannot tell"
+        return "better" if self.low > ROUNDING else "worse" if self.high < -ROUNDING else "cannot tell"
 
 
 def paired_bootstrap(

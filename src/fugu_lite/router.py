@@ -25,7 +25,7 @@ class Decision:
     Attributes:
         worker_id: the chosen worker.
         probabilities: worker id -> routing probability over the allowed workers, in the head's order.
-        ranking: allowed workers from best to worst: the fallback chain.
+        ranking: allowed workers from best to worst, ties by name: the fallback chain.
         reason: `head` for the head's own choice; a guard or a mask would say so here.
         truncated: whether the text was longer than the backbone reads and lost its middle.
     """
@@ -96,7 +96,7 @@ class Router:
         kept = np.where(mask, scores, 0.0)
         total = kept.sum()
         kept = kept / total if total > 0 else mask / mask.sum()
-        order = sorted(np.flatnonzero(mask), key=lambda i: (-kept[i], i))
+        order = sorted(np.flatnonzero(mask), key=lambda i: (-kept[i], self.worker_ids[i]))
         ranking = tuple(self.worker_ids[i] for i in order)
         named = {name: float(kept[i]) for i, name in enumerate(self.worker_ids) if mask[i]}
         return Decision(ranking[0], named, ranking, "head", self.embedder.truncated(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -52,13 +52,18 @@ def near_duplicates(tasks: Sequence[Task], threshold: float = 0.8) -> list[tuple
     return [(tasks[i], tasks[j]) for i, j in _similar(tasks, threshold) if tasks[i].split != tasks[j].split]
 
 
-def warnings_for(tasks: Sequence[Task]) -> list[str]:
-    """Return what makes the splits unfit or doubtful, in sentences; empty when nothing does."""
+def warnings_for(tasks: Sequence[Task], expected: Collection[str | None] = tuple(SMALLEST)) -> list[str]:
+    """Return what makes the splits unfit or doubtful, in sentences; empty when nothing does.
+
+    Args:
+        tasks: all tasks, or the part that is used.
+        expected: splits whose size matters; a part of the tasks need not hold all of them.
+    """
     counts = Counter(task.split for task in tasks)
     found = [
         f"split {name!r} holds {counts[name]} tasks; below {least} its results are mostly noise"
         for name, least in SMALLEST.items()
-        if counts[name] < least
+        if name in expected and counts[name] < least
     ]
     leaks = leaked_answers(tasks)
     if leaks:

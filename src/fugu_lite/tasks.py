@@ -13,8 +13,6 @@ from fugu_lite import jsonl
 from fugu_lite.chat import ChatRequest, content_text
 from fugu_lite.errors import DataError
 
-SPLITS_WITH_MEANING = ("train", "validation", "calibration", "test")
-
 
 class Task(BaseModel):
     """One task. Unknown keys are kept (`model_extra`).

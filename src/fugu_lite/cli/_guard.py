@@ -6,22 +6,50 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from pydantic_core import ValidationError
+
 from fugu_lite.errors import FuguLiteError
 
 
 def guarded(action: Callable[[], Any]) -> int:
-    """Run the app; return its exit code."""
+    """Run the app; return its exit code. A defect of ours goes on as the exception that it is."""
     try:
         result = action()
-    except FuguLiteError as error:
-        _say("error", " ".join(str(error).splitlines()))
-        return 1
     except KeyboardInterrupt:
         _say("interrupted", "what was finished is kept")
         return 130
     except BrokenPipeError:
         return 0
+    except Exception as error:
+        line = _told(_only(error))
+        if line is None:
+            raise
+        _say("error", " ".join(line.splitlines()))
+        return 1
     return result if isinstance(result, int) else 0
+
+
+def _only(error: Exception) -> Exception:
+    """Return the one error of a group (of task groups); the group itself when there are several."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _told(error: Exception) -> str | None:
+    """Return the line for a mistake of the user or the machine; None for a defect."""
+    if isinstance(error, FuguLiteError):
+        return str(error)
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or error.title
+        return f"{where}: {first['msg']}, found {first['input']!r:.80}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a file is not UTF-8 text: byte {error.object[error.start]:#04x} at {error.start}; convert it to UTF-8"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return where + (error.strerror or str(error) or type(error).__name__)
+    return None
 
 
 def _say(label: str, message: str) -> None:

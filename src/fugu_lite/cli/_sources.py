@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -67,14 +67,19 @@ class Execution:
     """Where and how the backbone runs; never what it computes.
 
     Attributes:
-        device: auto, cpu or cuda[:n].
-        threads: CPU threads; unset leaves the library's choice.
+        device: auto, cpu or cuda[:n]; unset takes what the configuration says.
+        threads: CPU threads; unset takes what the configuration says.
         cache: keep embeddings on disk and reuse them.
     """
 
-    device: str = "auto"
+    device: str | None = None
     threads: int | None = None
     cache: Annotated[bool, Parameter(negative="--no-cache")] = True
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """What the user set, for an embedder spec."""
+        return {key: value for key, value in (("device", self.device), ("threads", self.threads)) if value is not None}
 
     @property
     def cache_folder(self) -> Path | None:

@@ -13,14 +13,17 @@ from rich.table import Table
 from fugu_lite import jsonl, specs, splits, tasks
 from fugu_lite.cli._sources import names
 from fugu_lite.cli._terminal import Shown, key_value_table
+from fugu_lite.errors import SpecError
 from fugu_lite.graders import GradingServices
 from fugu_lite.rewards import attempts as log
 from fugu_lite.rewards import publish as publishing
 from fugu_lite.rewards import regrade as regrading
-from fugu_lite.rewards.build import cells_of, matrix_from_attempts
+from fugu_lite.rewards.ask import judge_of
+from fugu_lite.rewards.build import cells_of, rebuild
 from fugu_lite.rewards.collect import CollectSummary, collect, dry_run
 from fugu_lite.rewards.options import CollectOptions
 from fugu_lite.rewards.plan import Estimate
+from fugu_lite.rewards.regrade import RegradeSummary
 from fugu_lite.tasks import Task
 from fugu_lite.workers import Pool, PoolSpec, UtilitySpec
 from fugu_lite.workers.environment import load_env
@@ -48,11 +51,18 @@ def split(
         test: share of the tasks.
         seed: the same seed gives the same splits, whatever the order of the rows.
     """
+    _check_file(output)
     assigned = splits.assign(tasks.load(tasks_file), {"train": train, "validation": validation, "test": test}, seed)
     jsonl.write(output, [task.model_dump(mode="json", exclude_unset=True) | {"split": task.split} for task in assigned])
     counts = {name: sum(task.split == name for task in assigned) for name in ("train", "validation", "test")}
     shown.warn(splits.warnings_for(assigned))
     shown.result({"output": str(output), "counts": counts}, key_value_table(f"{len(assigned)} tasks", counts))
+
+
+def _check_file(output: Path) -> None:
+    """Refuse a folder where a file is to be written."""
+    if output.is_dir():
+        raise SpecError("--output", f"{output} is a folder", "name a file in it")
 
 
 def generate(
@@ -90,25 +100,41 @@ def generate(
         dry_run: print calls and estimated cost, and stop.
     """
     shown.warn(load_env())
-    chosen = tasks.in_split(tasks.load(tasks_file), split)
-    options = CollectOptions(
-        limit=limit,
-        resume=resume,
-        max_cost_usd=max_cost_usd,
-        only_workers=names(only_workers),
-        repetitions=repetitions,
-        retries=retries,
-        allow_code=allow_code,
-        concurrency=concurrency,
+    _check_file(output)
+    options = CollectOptions.parse(
+        {
+            "limit": limit,
+            "resume": resume,
+            "max_cost_usd": max_cost_usd,
+            "only_workers": names(only_workers),
+            "repetitions": repetitions,
+            "retries": retries,
+            "allow_code": allow_code,
+            "concurrency": concurrency,
+        },
+        "flags",
     )
-    pool = Pool.load(workers)
+    chosen = tasks.in_split(tasks.load(tasks_file), split)
+    pool = _bounded(Pool.load(workers), concurrency)
     if dry_run:
         _show_estimates(pool, chosen, options, output, shown)
         return
+    if split is None and limit is None:
+        shown.warn(splits.warnings_for(chosen, {task.split for task in chosen}))
     summary = _generated(pool, chosen, output, options, {"workers": workers, "tasks": tasks_file}, shown)
     shown.result({"output": str(output), **dataclasses.asdict(summary)}, _counts(summary), _summary(summary, output))
     if summary.status == "cancelled":
         raise KeyboardInterrupt
+    if summary.status == "incomplete" or summary.never_answered:
+        raise SystemExit(1)
+
+
+def _bounded(pool: Pool, concurrency: int | None) -> Pool:
+    """Return the pool with that many calls in flight per worker, so that its connections allow them too."""
+    if concurrency is None:
+        return pool
+    entries = tuple(entry.model_copy(update={"max_concurrency": concurrency}) for entry in pool.spec.workers)
+    return Pool(pool.spec.model_copy(update={"workers": entries}), pool.folder)
 
 
 def _generated(
@@ -121,8 +147,6 @@ def _generated(
 ) -> CollectSummary:
     """Collect inside a run folder, which records how it ended."""
     with shown.run("generate", options, inputs) as run:
-        for warning in splits.warnings_for(chosen):
-            run.log(f"warning: {warning}")
         summary = asyncio.run(_collected(pool, chosen, output, options, run))
         run.output("matrix", output)
         run.output("attempts", log.path_beside(output))
@@ -163,6 +187,9 @@ def _summary(summary: CollectSummary, output: Path) -> str:
     cost = f"{summary.spent_usd:.4f} USD" + (f" + {summary.unknown_costs} unknown" if summary.unknown_costs else "")
     lines = [f"{summary.status}: {summary.rows} of {summary.tasks} rows in {output}, {summary.done} calls, {cost}"]
     lines += [f"{worker} was given up: {why}" for worker, why in summary.stopped_workers.items()]
+    failed = {name: why for name, why in summary.last_errors.items() if name not in summary.stopped_workers}
+    lines += [f"{worker}: last failed call: {why}" for worker, why in failed.items()]
+    lines += [f"{worker} has not answered a single call" for worker in summary.never_answered]
     if summary.left:
         lines.append(f"{summary.left} calls are left; the same command with --resume makes them")
     return "\n".join(lines)
@@ -173,21 +200,38 @@ def regrade(
     tasks_file: Annotated[Path, Parameter(name="--tasks")],
     *,
     allow_code: Annotated[bool, Flag] = False,
+    rejudge: Annotated[bool, Flag] = False,
+    workers: Path | None = None,
     shown: Shown = Shown(),
 ) -> None:
-    """Grade stored answers again with today's graders; no worker is called. `rewards` then rebuilds the matrix.
+    """Grade stored answers again with today's graders; no worker is asked. `rewards` then rebuilds the matrix.
 
     Args:
         attempts: attempts file that `generate` wrote; changed grades are appended, the old lines stay as history.
         tasks_file: tasks with their graders.
         allow_code: let the code grader run answers in the sandbox.
+        rejudge: also call the judge again, once for every judged answer; needs `workers`.
+        workers: pool file whose `reward.judge_model` judges.
     """
-    with shown.run("regrade", {"allow_code": allow_code}, {"attempts": attempts, "tasks": tasks_file}) as run:
-        services = GradingServices(allow_code=allow_code)
-        summary = asyncio.run(regrading(attempts, tasks.load(tasks_file), services, reporter=run))
+    if rejudge and workers is None:
+        raise SpecError("--rejudge", "no judge is known", "add --workers with the pool file that names the judge")
+    shown.warn(load_env())
+    pool = Pool.load(workers) if rejudge and workers else None
+    inputs: dict[str, Path | str | None] = {"attempts": attempts, "tasks": tasks_file, "workers": workers}
+    with shown.run("regrade", {"allow_code": allow_code, "rejudge": rejudge}, inputs) as run:
+        summary = asyncio.run(_regraded(attempts, tasks.load(tasks_file), allow_code, pool, run))
         run.results.update(dataclasses.asdict(summary))
     result = dataclasses.asdict(summary)
     shown.result({"attempts": str(attempts), **result}, key_value_table("regraded", result))
+
+
+async def _regraded(attempts: Path, known: list[Task], allow_code: bool, pool: Pool | None, run: Any) -> RegradeSummary:
+    if pool is None:
+        return await regrading(attempts, known, GradingServices(allow_code=allow_code), reporter=run)
+    async with pool:
+        judge, model = judge_of(pool, pool.spec.collection.retries)
+        services = GradingServices(judge, model, allow_code)
+        return await regrading(attempts, known, services, rejudge=True, reporter=run)
 
 
 def rewards(
@@ -211,13 +255,12 @@ def rewards(
     """
     pool = specs.load(PoolSpec, workers) if workers else None
     weights = UtilitySpec.parse({**(pool.reward.model_dump() if pool else {}), **spec.model_dump(exclude_unset=True)})
-    rows = list(log.read(attempts))
-    ids = names(only_workers) or (pool.worker_ids if pool else tuple(dict.fromkeys(row.worker_id for row in rows)))
+    _check_file(output)
     known = tasks.load(tasks_file)
-    matrix = matrix_from_attempts(rows, known, ids, weights)
+    matrix = rebuild(attempts, known, weights, names(only_workers) or (pool.worker_ids if pool else None))
     matrix.save(output)
-    flips = cells_of(rows, known, ids).flip_rates()
-    means = {name: float(value) for name, value in zip(ids, _column_means(matrix.rewards), strict=True)}
+    flips = cells_of(log.read(attempts), known, matrix.worker_ids).flip_rates()
+    means = {name: float(value) for name, value in zip(matrix.worker_ids, _column_means(matrix.rewards), strict=True)}
     shown.warn(matrix.notes)
     result = {
         "output": str(output),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from fugu_lite import checkpoints, jsonl
 from fugu_lite.checkpoints import Checkpoint
@@ -26,8 +27,8 @@ def evaluate(
     *,
     split: str = "test",
     output: Path | None = None,
-    seed: int = 0,
-    draws: int = 2000,
+    seed: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
+    draws: Annotated[int, Parameter(validator=Number(gte=100))] = 2000,
     with_baselines: Annotated[bool, Parameter(name="--baselines")] = True,
     save: bool = True,
     execution: Execution = Execution(),
@@ -41,14 +42,14 @@ def evaluate(
         seed: seed of the bootstrap.
         draws: bootstrap resamples.
         with_baselines: also judge the domain table and kNN on the same rows.
-        save: keep the result in the checkpoint as evaluation.json (test split only).
+        save: keep the result in the checkpoint as evaluation.json and evaluation.md (test split only).
     """
     loaded = checkpoint.load()
     matrix = _columns(source.load(), loaded)
     rows = matrix.split(split)
     inputs: dict[str, Path | str | None] = {"data": source.files, "checkpoint": checkpoint.checkpoint}
     with shown.run("evaluate", {"split": split, "seed": seed, "draws": draws}, inputs) as run:
-        router = loaded.router(execution.cache_folder, device=execution.device, threads=execution.threads)
+        router = loaded.router(execution.cache_folder, **execution.placed)
         features = router.features(rows.prompts, lambda done, total: run.progress(f"embed {split}", done, total))
         policy = Policy.from_probabilities(loaded.manifest.name, rows.worker_ids, router.head.probabilities(features))
         fit = _fit_rows(matrix)
@@ -66,8 +67,9 @@ def evaluate(
         jsonl.write_json(output, metrics)
     if save and split == "test":
         _store(loaded, metrics)
-    shown.warn([*matrix.notes, *result.warnings])
-    shown.result(metrics, *report.tables(result))
+        jsonl.write_bytes(loaded.folder / "evaluation.md", report.to_markdown(result).encode())
+    shown.warn(matrix.notes)
+    shown.result(metrics, report.sentence(result), *report.tables(result), *report.remarks(result))
 
 
 def _columns(matrix: RewardMatrix, loaded: Checkpoint) -> RewardMatrix:

@@ -13,6 +13,7 @@ from fugu_lite.checkpoints import load, read_manifest
 from fugu_lite.cli._sources import STORE, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown, key_value_table
 from fugu_lite.evaluation.curves import plot_history
+from fugu_lite.rewards import provenance
 from fugu_lite.store import checkpoint_folder
 from fugu_lite.trainers import TrainerSpec
 from fugu_lite.trainers.bandit import BanditSpec, BanditTrainer
@@ -20,6 +21,7 @@ from fugu_lite.trainers.contract import Trainer
 from fugu_lite.trainers.es import EsSpec, EsTrainer
 from fugu_lite.trainers.pipeline import Trained, TrainingJob, run
 from fugu_lite.trainers.sft import SftSpec, SftTrainer
+from fugu_lite.workers import PoolSpec
 
 Flat = Parameter(name="*")
 
@@ -30,6 +32,7 @@ def train_sft(
     output: Path,
     config: Path | None = None,
     checkpoint: str | None = None,
+    workers: Path | None = None,
     spec: Annotated[SftSpec, Flat] = SftSpec(),
     execution: Execution = Execution(),
     shown: Shown = Shown(),
@@ -40,9 +43,10 @@ def train_sft(
         output: folder of the new checkpoint.
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
+        workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
     """
     resolved = specs.load(SftSpec, config, spec)
-    _train("sft", SftTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+    _train("sft", SftTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
 
 
 def train_rl(
@@ -51,6 +55,7 @@ def train_rl(
     output: Path,
     config: Path | None = None,
     checkpoint: str | None = None,
+    workers: Path | None = None,
     spec: Annotated[BanditSpec, Flat] = BanditSpec(),
     execution: Execution = Execution(),
     shown: Shown = Shown(),
@@ -61,9 +66,10 @@ def train_rl(
         output: folder of the new checkpoint.
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
+        workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
     """
     resolved = specs.load(BanditSpec, config, spec)
-    _train("rl", BanditTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+    _train("rl", BanditTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
 
 
 def train_es(
@@ -72,6 +78,7 @@ def train_es(
     output: Path,
     config: Path | None = None,
     checkpoint: str | None = None,
+    workers: Path | None = None,
     spec: Annotated[EsSpec, Flat] = EsSpec(),
     execution: Execution = Execution(),
     shown: Shown = Shown(),
@@ -82,9 +89,10 @@ def train_es(
         output: folder of the new checkpoint.
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
+        workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
     """
     resolved = specs.load(EsSpec, config, spec)
-    _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, execution, shown)
+    _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
 
 
 def _train(
@@ -94,17 +102,20 @@ def _train(
     source: MatrixSource,
     output: Path,
     checkpoint: str | None,
+    workers: Path | None,
     execution: Execution,
     shown: Shown,
 ) -> None:
     start = load(checkpoint_folder(checkpoint, STORE)) if checkpoint else None
-    placed = {"device": execution.device, "threads": execution.threads}
-    spec = spec.model_copy(update={"backbone": spec.backbone.model_copy(update=placed)})
+    spec = spec.model_copy(update={"backbone": spec.backbone.model_copy(update=execution.placed)})
+    utility = specs.load(PoolSpec, workers).reward if workers else None
     inputs: dict[str, Path | str | None] = {"data": source.files, "tasks": source.tasks, "checkpoint": checkpoint}
     with shown.run(f"train-{method}", spec, inputs) as folder:
         if (output / "manifest.json").is_file():
             folder.log(f"{output} holds {read_manifest(output).name}, which is replaced when training ends")
-        job = TrainingJob(method, trainer, spec, source.load(), output, start, execution.cache_folder)
+        origin = provenance.of(source.data)
+        matrix, cache = source.load(), execution.cache_folder
+        job = TrainingJob(method, trainer, spec, matrix, output, start, cache, utility, origin)
         trained = run(job, folder)
         plot_history(
             trained.fit.history, output / "training.svg", trained.best_fixed, trained.oracle, trained.fit.kept_step

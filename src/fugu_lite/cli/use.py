@@ -35,7 +35,7 @@ def route(
         domain: recorded only: these heads read the text, and the label is never put into it.
     """
     loaded = checkpoint.load()
-    router = loaded.router(execution.cache_folder, device=execution.device, threads=execution.threads)
+    router = loaded.router(execution.cache_folder, **execution.placed)
     decision = router.decide(prompt)
     result = {**decision.to_json(), "head": loaded.manifest.name, "domain": domain}
     shown.result(result, _decision_table(decision, loaded), f"route to {decision.worker_id}")
@@ -92,7 +92,7 @@ async def _asked(loaded: Checkpoint, pool: Pool, request: ChatRequest, execution
 
 def _dispatcher(loaded: Checkpoint, pool: Pool, execution: Execution) -> Dispatcher:
     """Return a dispatcher whose backbone is known to work: a command stops, where a running server would fall back."""
-    router = loaded.router(None, device=execution.device, threads=execution.threads)
+    router = loaded.router(None, **execution.placed)
     router.features(["ready"])
     return Dispatcher(router, pool, head=loaded.manifest.name, comparator=loaded.manifest.comparator)
 
@@ -127,5 +127,5 @@ def serve(
     loaded, pool = checkpoint.load(), Pool.load(workers)
     shown.warn(loaded.manifest.check_pool(pool.spec))
     dispatcher = _dispatcher(loaded, pool, execution)
-    app = create_app(dispatcher.completers(), api_keys=keys, resources=(pool, dispatcher))
+    app = create_app(dispatcher.completers(), api_keys=keys, resources=(pool, dispatcher), public=insecure)
     run_server(app, host, port)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from fugu_lite.chat import ChatRequest, Completer, Completion, Json
+from fugu_lite.chat import ChatRequest, Completer, Completion, Json, closing
 from fugu_lite.dispatch import fallback
 from fugu_lite.dispatch.knobs import Knobs, split_knobs
 from fugu_lite.dispatch.record import Record
@@ -79,7 +79,7 @@ class Dispatcher:
         """Answer in chunks; the first and the last carry the `fugu_lite` object. Raises `CallError`."""
         knobs, inner = split_knobs(request, self.router.worker_ids)
         record = await self._route(request, knobs)
-        async with fallback.closing(fallback.stream(record, self.pool, inner)) as answer:
+        async with closing(fallback.stream(record, self.pool, inner)) as answer:
             async for chunk in answer:
                 yield chunk
 
@@ -165,7 +165,7 @@ class Direct:
     async def stream(self, request: ChatRequest) -> AsyncIterator[Json]:
         """Answer in chunks. Raises `CallError`."""
         record, inner = self._record(request)
-        async with fallback.closing(fallback.stream(record, {self.worker.id: self.worker}, inner)) as answer:
+        async with closing(fallback.stream(record, {self.worker.id: self.worker}, inner)) as answer:
             async for chunk in answer:
                 yield chunk
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from fugu_lite.chat import ChatRequest, Completion, Json, Usage, content_text
+from fugu_lite.chat import ChatRequest, Completion, Json, Usage, closing, content_text
 from fugu_lite.dispatch.record import Record, as_call_error
 from fugu_lite.errors import CallError, FuguLiteError
 from fugu_lite.workers import Worker
@@ -127,16 +126,6 @@ async def _chained(held: list[Json], chunks: AsyncIterator[Json]) -> AsyncIterat
         yield chunk
     async for chunk in chunks:
         yield chunk
-
-
-@asynccontextmanager
-async def closing(chunks: AsyncIterator[Json]) -> AsyncIterator[AsyncIterator[Json]]:
-    """Close a generator as soon as it is left, so that its connection is released."""
-    try:
-        yield chunks
-    finally:
-        if isinstance(chunks, AsyncGenerator):
-            await chunks.aclose()
 
 
 def _refuse_empty(completion: Completion) -> None:

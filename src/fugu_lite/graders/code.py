@@ -23,10 +23,10 @@ _FENCE = re.compile(
 
 # The solution shares its interpreter with the tests. What it prints goes to stderr and it has no stdin: real stdout
 # and stdin are moved aside first. The token is read only after the last test passed, so that neither an early exit
-# nor a guessed word can stand for success.
+# nor a guessed word can stand for success. `last` follows the tests; in the counter-run it is an assertion that fails.
 _HARNESS = """
 import os, sys, types
-def _run(solution, tests, entry_point):
+def _run(solution, tests, entry_point, last):
     read, write, leave, given, told = os.read, os.write, os._exit, os.dup(0), os.dup(1)
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
@@ -37,6 +37,7 @@ def _run(solution, tests, entry_point):
     exec(compile(tests, "tests.py", "exec"), module.__dict__)
     if entry_point and callable(module.__dict__.get("check")):
         module.__dict__["check"](module.__dict__[entry_point])
+    exec(compile(last, "last.py", "exec"), {})
     write(told, read(given, 64))
     leave(0)
 """
@@ -44,6 +45,11 @@ def _run(solution, tests, entry_point):
 
 class Code(Grader):
     """Run unit tests against the response's code; off unless `GradingServices.allow_code`.
+
+    Code and tests share one interpreter, so the code could walk the frames to the report of success and send it
+    itself. A pass therefore counts only if the same code does not also pass a second run that ends in an assertion
+    that fails. Limit: code written against this very grader, which tells the two runs apart or answers the tests
+    with objects that equal everything, can still pass. Grade models with it, not adversaries.
 
     Attributes:
         tests: assert statements, or a HumanEval `check(candidate)`; None takes the task's reference answer.
@@ -53,6 +59,7 @@ class Code(Grader):
     """
 
     kind: ClassVar[str] = "code"
+    version: ClassVar[int] = 2
     tests: str | tuple[str, ...] | None = None
     entry_point: str | None = Field(None, pattern=r"^[A-Za-z_]\w*$")
     preamble: str = ""
@@ -77,13 +84,20 @@ class Code(Grader):
         return await asyncio.to_thread(self._run, code, task)
 
     def _run(self, code: str, task: Task) -> Grade:
-        token = secrets.token_hex(16)
-        solution = f"{self.preamble}\n{code}" if self.preamble else code
-        call = f"_run({_literal(solution)}, {_literal(self._tests(task))}, {self.entry_point!r})\n"
-        limits = Limits(3 * self.timeout_s, math.ceil(self.timeout_s), self.memory_mb * 2**20)
-        result = run_python(_HARNESS + call, token, limits)
-        passed = result.status == "ok" and result.stdout == token
+        passed, result = self._reports_success(code, task, holds=True)
+        if passed and self._reports_success(code, task, holds=False)[0]:
+            return Grade(0.0, code, "reports success also where an assertion fails: it does not depend on the tests")
         return Grade(float(passed), code, "tests passed" if passed else _why(result))
+
+    def _reports_success(self, code: str, task: Task, holds: bool) -> tuple[bool, SandboxResult]:
+        """Run code and tests, then one assertion more, which holds or not; both look alike."""
+        token, word = secrets.token_hex(16), secrets.token_hex(8)
+        last = f"assert {word!r} == {word if holds else secrets.token_hex(8)!r}"
+        solution = f"{self.preamble}\n{code}" if self.preamble else code
+        texts = f"{_literal(solution)}, {_literal(self._tests(task))}, {self.entry_point!r}, {_literal(last)}"
+        limits = Limits(3 * self.timeout_s, math.ceil(self.timeout_s), self.memory_mb * 2**20)
+        result = run_python(f"{_HARNESS}_run({texts})\n", token, limits)
+        return result.status == "ok" and result.stdout == token, result
 
     def _tests(self, task: Task) -> str:
         tests = self.tests if self.tests is not None else task.reference_answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -37,12 +38,14 @@ class GradingServices:
 class Grader(Spec):
     """Base of all graders; subclasses add their options as fields.
 
-    `version` rises with every change that can alter a grade, and is stored with each attempt.
+    `version` rises with every change that can alter a grade, and is stored with each attempt. A `slow` grader waits
+    for another process: it judges in a thread, so that calls in flight go on, and its `grade` must be thread-safe.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int] = 1
     deterministic: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
 
     def check(self, task: Task) -> None:
         """Refuse a task that this grader could never grade.
@@ -65,6 +68,8 @@ class Grader(Spec):
         """Judge one response with what `services` offers; an empty response is never correct."""
         if not response.strip():
             return Grade(0.0, None, "empty response")
+        if self.slow:
+            return await asyncio.to_thread(self.grade, response, task)
         return self.grade(response, task)
 
 

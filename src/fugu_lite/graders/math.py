@@ -31,6 +31,7 @@ class Math(Grader):
     """
 
     kind: ClassVar[str] = "math"
+    slow: ClassVar[bool] = True
     float_rounding: int = Field(6, ge=0, le=15)
 
     def grade(self, response: str, task: Task) -> Grade:

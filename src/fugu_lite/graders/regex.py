@@ -38,6 +38,7 @@ class Regex(Grader):
     """
 
     kind: ClassVar[str] = "regex"
+    slow: ClassVar[bool] = True
     pattern: str = Field(min_length=1, max_length=MAX_PATTERN)
     flags: str = Field("", pattern="^[imsxa]*$")
     on: Literal["response", "visible"] = "visible"

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from fugu_lite.chat import ChatRequest, Completion, Json
-from fugu_lite.errors import CallError
+from fugu_lite.errors import CallError, SpecError
 from fugu_lite.rewards.answer import came_to_nothing
-from fugu_lite.workers import Worker
+from fugu_lite.workers import Pool, Worker
 from fugu_lite.workers.retry import RateLimiter, with_retries
 
 
@@ -81,3 +81,17 @@ class Asker:
     def stream(self, request: ChatRequest) -> AsyncIterator[Json]:
         """Stream without limits: collections never do."""
         return self.worker.stream(request)
+
+
+def judge_of(pool: Pool, retries: int, on_retry: Callable[[], None] | None = None) -> tuple[Asker, str]:
+    """Return the pool's judge as it is asked, and the model name to record.
+
+    Raises:
+        SpecError: if `reward.judge_model` is not set or names no worker of the pool.
+    """
+    name = pool.spec.reward.judge_model
+    if name is None or name not in pool:
+        found = "is not set" if name is None else f"names {name!r}, which is no worker of the pool"
+        raise SpecError("reward.judge_model", found, f"some tasks need a judge; workers: {', '.join(pool)}")
+    spec = pool[name].spec
+    return Asker(pool[name], retries, spec.max_concurrency, on_retry), spec.model or name

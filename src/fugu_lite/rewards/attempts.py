@@ -57,8 +57,12 @@ class Attempt(BaseModel):
 
     @property
     def answered(self) -> bool:
-        """Whether a worker's own behaviour was seen. `error` is infrastructure: retried on resume, never quality 0."""
-        return self.status != "error"
+        """Whether a worker's own behaviour was seen, so that it is not asked again.
+
+        `error` is infrastructure, and so is an empty body that came with an `error`: retried on resume, never
+        quality 0. An `empty` answer without one is the worker's own and stays.
+        """
+        return self.status != "error" and not (self.status == "empty" and self.error is not None)
 
 
 def read(path: Path) -> Iterator[Attempt]:

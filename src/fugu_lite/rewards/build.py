@@ -20,7 +20,6 @@ from fugu_lite.workers import UtilitySpec
 
 Array = NDArray[np.float64]
 STATUSES: tuple[str, ...] = get_args(Status)
-ERROR = STATUSES.index("error") + 1
 
 
 class Cells:
@@ -39,6 +38,7 @@ class Cells:
         shape = (len(self.tasks), len(self.worker_ids), repetitions)
         self._numbers: Array = np.full((3, *shape), np.nan)  # quality, cost, latency
         self.status = np.zeros(shape, dtype=np.int8)
+        self._answered = np.zeros(shape, dtype=np.bool_)
         self.strangers = 0
 
     @property
@@ -70,6 +70,7 @@ class Cells:
         self._reserve(attempt.repetition + 1)
         at = i, j, attempt.repetition
         self.status[at] = STATUSES.index(attempt.status) + 1
+        self._answered[at] = attempt.answered
         for k, value in enumerate((attempt.quality, attempt.cost_usd, attempt.latency_s)):
             self._numbers[(k, *at)] = np.nan if value is None else value
         return i
@@ -80,10 +81,11 @@ class Cells:
             pad = ((0, 0), (0, 0), (0, extra))
             self._numbers = np.pad(self._numbers, ((0, 0), *pad), constant_values=np.nan)
             self.status = np.pad(self.status, pad)
+            self._answered = np.pad(self._answered, pad)
 
     def answered(self) -> NDArray[np.bool_]:
         """(tasks, workers, repetitions): whether the worker's own behaviour was seen, so that it is not asked again."""
-        return np.asarray((self.status != 0) & (self.status != ERROR))
+        return self._answered.copy()
 
     def matrix(self, spec: UtilitySpec, rows: NDArray[np.intp] | None = None) -> RewardMatrix:
         """Return the matrix: means over repetitions, then the utility of the means.

@@ -13,12 +13,12 @@ import numpy as np
 
 from fugu_lite import jsonl
 from fugu_lite.engines import Engine, Lane, LocalEngine
-from fugu_lite.errors import CallError, SpecError
+from fugu_lite.errors import CallError
 from fugu_lite.graders import GradingServices
 from fugu_lite.rewards import attempts as log
 from fugu_lite.rewards import conditions
 from fugu_lite.rewards.answer import answer_facts, failed, grade, status_of
-from fugu_lite.rewards.ask import Asker
+from fugu_lite.rewards.ask import Asker, judge_of
 from fugu_lite.rewards.attempts import Attempt, AttemptLog
 from fugu_lite.rewards.build import Cells
 from fugu_lite.rewards.matrix import RewardMatrix
@@ -43,6 +43,8 @@ class CollectSummary:
         counts: worker -> status -> attempts in the file, earlier runs included; `ungraded` too.
         spent_usd: known costs of this run, judges included; a lower bound when `unknown_costs` > 0.
         stopped_workers: worker -> why it was given up.
+        last_errors: worker -> its last failed call of this run, kind and message.
+        never_answered: workers of which every call that returned has failed.
     """
 
     status: str
@@ -55,6 +57,8 @@ class CollectSummary:
     spent_usd: float
     unknown_costs: int
     stopped_workers: dict[str, str]
+    last_errors: dict[str, str]
+    never_answered: tuple[str, ...]
     seconds: float
 
 
@@ -74,7 +78,8 @@ async def collect(
 
     Raises:
         SpecError, DataError: before any call, when the output exists without `resume`, or a task cannot be graded.
-        MismatchError: when resuming under other conditions.
+        MissingExtraError, MissingWeightsError: before any call, when a worker lacks what it needs to start.
+        MismatchError: when resuming under other conditions, or without tasks or workers that the output holds.
         LockedError: when another process writes the same output.
     """
     options = options or CollectOptions()
@@ -83,6 +88,7 @@ async def collect(
     attempts = log.path_beside(output)
     with AttemptLog(attempts) as appender:
         job = Collection(pool, tasks, output, options, reporter or Silent(), appender)
+        await job.start()
         job.save(job.settled_rows())  # a row of an earlier run whose failed calls are asked again would stand twice
         with jsonl.Appender(output) as rows:
             cancelled = await job.run(rows, engine or LocalEngine())
@@ -132,7 +138,8 @@ class Collection:
         self.cells = conditions.restore(output, tasks, list(self.specs.values()), repetitions)
         conditions.record(output, self.specs.values())
         self._open = ~self.cells.answered()
-        self._open[len(tasks) if options.limit is None else options.limit :] = False
+        self._beyond = np.arange(len(tasks)) >= (len(tasks) if options.limit is None else options.limit)
+        self._open[self._beyond] = False
         self._waiting = self._open.sum(axis=(1, 2))
         self.planned = int(self._waiting.sum())
         self.progress = Progress(reporter, self.planned, defaults.preflight_calls)
@@ -150,12 +157,23 @@ class Collection:
             self.reporter.log("tasks with the code grader stay ungraded: running code is not allowed (--allow-code)")
         if not any((task.grader or {}).get("type") == "llm_judge" for task in self.tasks):
             return GradingServices(allow_code=allow_code)
-        name = self.pool.spec.reward.judge_model
-        if name is None or name not in self.pool:
-            found = "is not set" if name is None else f"names {name!r}, which is no worker of the pool"
-            raise SpecError("reward.judge_model", found, f"some tasks need a judge; workers: {', '.join(self.pool)}")
-        judge = Asker(self.pool[name], retries, self.pool[name].spec.max_concurrency, self.progress.retried)
-        return GradingServices(judge, self.pool[name].spec.model or name, allow_code)
+        judge, model = judge_of(self.pool, retries, self.progress.retried)
+        return GradingServices(judge, model, allow_code)
+
+    async def start(self) -> None:
+        """Start whom this run asks, so that what is missing is said before the first call.
+
+        A worker that cannot be reached is no reason to stop: its calls fail, and the others go on.
+        """
+        needed = [self._askers[name].worker for j, name in enumerate(self.specs) if self._open[:, j].any()]
+        judge = self._services.judge
+        if needed and isinstance(judge, Asker):
+            needed.append(judge.worker)
+        for worker in needed:
+            try:
+                await worker.start()
+            except CallError as error:
+                self.reporter.log(f"worker {worker.id!r} does not start: {error}")
 
     async def run(self, rows: jsonl.Appender, engine: Engine) -> bool:
         """Make the planned calls; return whether the work was cancelled."""
@@ -177,8 +195,10 @@ class Collection:
         """Yield a worker's open calls with what is set aside for each, until it is given up or the money is spent."""
         spec = self.specs[worker_id]
         for call in calls_of(worker_id, self.tasks, ~self._open[:, column]):
+            if worker_id in self.progress.stopped:
+                return
             reserved = self.budget.reserve(worker_id, expected_cost(call.task, spec))
-            if reserved is None or worker_id in self.progress.stopped:
+            if reserved is None:
                 return
             yield call, reserved
 
@@ -238,15 +258,20 @@ class Collection:
         return [i for i in self._complete_rows() if self._waiting[i] == 0]
 
     def _complete_rows(self) -> list[int]:
-        """Tasks of which every call has returned, or will not be made because its worker was given up."""
+        """Tasks of which every call has returned, or will not be made (worker given up, task past the limit).
+
+        A task past the limit counts as soon as it has an attempt: its row may stand in the file from an earlier run.
+        """
         given_up = np.array([name in self.progress.stopped for name in self.specs])
         returned = (self.cells.status != 0).all(axis=2)
         begun = (self.cells.status != 0).any(axis=(1, 2))
-        return np.flatnonzero((returned | given_up).all(axis=1) & begun).tolist()
+        return np.flatnonzero(((returned | given_up).all(axis=1) | self._beyond) & begun).tolist()
 
     def _summary(self, cancelled: bool, rows: int) -> CollectSummary:
         progress = self.progress
-        left = int((self._open & ~self.cells.answered()).sum())
+        answered = self.cells.answered()
+        left = int((self._open & ~answered).sum())
+        mute = (self.cells.status != 0).any(axis=(0, 2)) & ~answered.any(axis=(0, 2))
         unfinished = "cancelled" if cancelled else "budget" if self.budget.exhausted else "incomplete"
         return CollectSummary(
             unfinished if left else "complete",
@@ -259,5 +284,7 @@ class Collection:
             progress.spent_usd,
             progress.unknown_costs,
             dict(progress.stopped),
+            dict(progress.last_errors),
+            tuple(name for j, name in enumerate(self.specs) if mute[j]),
             progress.seconds,
         )

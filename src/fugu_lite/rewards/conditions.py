@@ -57,19 +57,32 @@ def restore(output: Path, tasks: Sequence[Task], specs: Sequence[WorkerSpec], re
     """Read the attempts that exist and check that more may be added under the present conditions.
 
     Raises:
-        MismatchError: naming worker or task, and what differs.
+        MismatchError: naming worker or task, and what differs or would vanish from the matrix.
     """
     path = log.path_beside(output)
     cells = Cells(tasks, [spec.id for spec in specs], repetitions)
     check = _Check(path, tasks, specs, _recorded(output))
+    outside: dict[str, None] = {}
     for attempt in log.read(path) if path.exists() else ():
-        if cells.put(attempt) is not None and attempt.answered:
+        if cells.put(attempt) is None:
+            outside |= dict.fromkeys(check.unknown(attempt))
+        elif attempt.answered:
             check(attempt)
+    _refuse(path, list(outside))
     if cells.repetitions > repetitions:
         found = f"holds {cells.repetitions} repetitions, but {repetitions} are asked for"
         raise MismatchError(str(path), found, f"use --repetitions {cells.repetitions} or another --output")
     check.graders()
     return cells
+
+
+def _refuse(path: Path, outside: Sequence[str]) -> None:
+    """Refuse a selection that leaves out what the output holds: its rows and columns would vanish from the matrix."""
+    if outside:
+        more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
+        found = f"holds attempts of {', '.join(outside[:3])}{more}, which this selection leaves out of the matrix"
+        fix = "give the same --tasks, --split and --only-workers as before (more is fine), or another --output"
+        raise MismatchError(str(path), found, fix)
 
 
 class _Check:
@@ -95,6 +108,11 @@ class _Check:
             raise MismatchError(str(self.path), found, "give the changed task a new task_id, or use another --output")
         if attempt.grader is not None:
             self._graded[attempt.task_id] = attempt.grader
+
+    def unknown(self, attempt: Attempt) -> list[str]:
+        """Name the attempt's task and worker, as far as they are not among those of this run."""
+        task = [] if attempt.task_id in self.tasks else [f"task {attempt.task_id!r}"]
+        return task + ([] if attempt.worker_id in self.specs else [f"worker {attempt.worker_id!r}"])
 
     def _difference(self, spec: WorkerSpec) -> str:
         """Name the fields that differ, as far as the recorded conditions tell."""

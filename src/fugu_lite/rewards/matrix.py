@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from fugu_lite import jsonl
 from fugu_lite.errors import DataError, MismatchError
@@ -162,7 +163,7 @@ def load(paths: Path | Sequence[Path], tasks: Sequence[Task] | None = None) -> R
         known = by_id.get(task_id)
         unjoined += bool(by_id) and known is None
         rows[task_id] = (
-            _task_of(row, known),
+            _task_of(row, known, where),
             {name: _numbers(row, name, len(worker_ids), where) for name in ("rewards", *OPTIONAL)},
         )
     if worker_ids is None:
@@ -217,7 +218,12 @@ def _numbers(row: dict[str, Any], name: str, size: int, where: str) -> list[floa
     return [float("nan") if value is None else float(value) for value in values]
 
 
-def _task_of(row: dict[str, Any], known: Task | None) -> Task:
+def _task_of(row: dict[str, Any], known: Task | None, where: str) -> Task:
     """Join a row with its task; what the row says itself wins."""
     fields = {name: row[name] for name in Task.model_fields if row.get(name) is not None}
-    return Task.model_validate({**(known.model_dump() if known else {}), **fields})
+    try:
+        return Task.model_validate({**(known.model_dump() if known else {}), **fields})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field_name = ".".join(str(part) for part in first["loc"])
+        raise DataError(where, f"row field {field_name!r}: {first['msg']}, found {first['input']!r}") from None

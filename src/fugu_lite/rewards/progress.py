@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fugu_lite.rewards.attempts import Attempt
 from fugu_lite.runs import Reporter
 
-FATAL = ("auth", "connect", "internal")  # failures that the next task will meet too
+FATAL = ("auth", "connect", "internal", "unavailable")  # failures that the next task will meet too
 
 
 @dataclass
@@ -20,6 +20,7 @@ class Progress:
         total: calls planned.
         patience: equal fatal failures in a row, without any success between, after which a worker is given up.
         every_s: seconds between two reports.
+        last_errors: worker -> kind and message of its last failed call.
     """
 
     reporter: Reporter
@@ -33,6 +34,7 @@ class Progress:
     retries: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     stopped: dict[str, str] = field(default_factory=dict)
+    last_errors: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._streaks: dict[str, tuple[str, int]] = {}
@@ -49,6 +51,8 @@ class Progress:
         self._count_money(attempt)
         if attempt.answered and attempt.quality is None:
             self.ungraded += 1
+        if attempt.error is not None:
+            self.last_errors[attempt.worker_id] = f"{attempt.error.get('kind')}: {attempt.error.get('message')}"
         self._watch(attempt)
         if time.monotonic() - self._told >= self.every_s or self.done == self.total:
             self.report()

@@ -26,7 +26,10 @@ class RegradeSummary:
         read: attempts in force (the last line of every key).
         regraded: of them, graded again.
         changed: of them, with another quality than before.
-        ungraded: of them, without a grade now.
+        ungraded: of them, still without a grade.
+        ungradable: graded attempts that could not be graded now (code not allowed, no sandbox, judge out of reach);
+            their grade stays in force.
+        last_error: why the last of those could not be graded.
         no_task: attempts whose task is not in the tasks file; left as they are.
         judge_calls: attempts that need a judge. Left as they are unless `rejudge`; this many calls would be made.
         judge_cost_usd: what judges cost in this run, as far as known.
@@ -36,6 +39,8 @@ class RegradeSummary:
     regraded: int = 0
     changed: int = 0
     ungraded: int = 0
+    ungradable: int = 0
+    last_error: str | None = None
     no_task: int = 0
     judge_calls: int = 0
     judge_cost_usd: float = 0.0
@@ -76,6 +81,8 @@ async def regrade(
                 if fresh is not None:
                     appender.append(fresh)
     reporter.log(f"{summary.regraded} attempts graded again, {summary.changed} changed")
+    if summary.ungradable:
+        reporter.log(f"{summary.ungradable} could not be graded now and keep their grade: {summary.last_error}")
     return summary
 
 
@@ -100,6 +107,10 @@ async def _again(
     row = attempt.model_dump(mode="json")
     kept = {name: value for name, value in row.items() if name not in GRADE_FIELDS}
     fresh = Attempt.model_validate({**kept, **await grade(attempt.response, task, services)})
+    if fresh.quality is None and attempt.quality is not None:
+        summary.ungradable += 1
+        summary.last_error = (fresh.model_extra or {}).get("grader_error")
+        return None  # nothing was found out about the answer, so what was known of it stays
     summary.regraded += 1
     summary.changed += fresh.quality != attempt.quality
     summary.ungraded += fresh.quality is None

@@ -10,10 +10,18 @@ from typing import Any
 
 import orjson
 
-from fugu_lite.chat import ChatRequest, Completer, Json, Status
+from fugu_lite.chat import ChatRequest, Completer, Json, Status, closing
 from fugu_lite.errors import MissingExtraError
-from fugu_lite.serving.stream import Receive, Send, closing, send_events, send_json, told, unless_disconnected
-from fugu_lite.serving.wire import ApiError, label_headers, parse_request, read_body
+from fugu_lite.serving.stream import Receive, Send, send_events, send_json, told, unless_disconnected
+from fugu_lite.serving.wire import (
+    ApiError,
+    Headers,
+    check_content_type,
+    check_origin,
+    label_headers,
+    parse_request,
+    read_body,
+)
 
 try:
     from starlette.applications import Starlette
@@ -35,6 +43,7 @@ def create_app(
     models: Mapping[str, Json] | None = None,
     resources: Sequence[AbstractAsyncContextManager[Any]] = (),
     body_limit: int = BODY_LIMIT,
+    public: bool = False,
 ) -> Starlette:
     """Return the ASGI application.
 
@@ -44,8 +53,9 @@ def create_app(
         models: further fields of some models' entries in `/v1/models`.
         resources: entered when the server starts and left when it stops: pool, dispatcher.
         body_limit: bytes of a request.
+        public: without keys, also answer to other names than this machine's and to web pages of other sites.
     """
-    endpoints = _Endpoints(completers, api_keys, models or {}, body_limit)
+    endpoints = _Endpoints(completers, api_keys, models or {}, body_limit, public)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -67,16 +77,26 @@ class _Endpoints:
     """What the routes share."""
 
     def __init__(
-        self, completers: Mapping[str, Completer], api_keys: frozenset[str], models: Mapping[str, Json], limit: int
+        self,
+        completers: Mapping[str, Completer],
+        api_keys: frozenset[str],
+        models: Mapping[str, Json],
+        limit: int,
+        public: bool,
     ) -> None:
-        self.completers, self.models, self.limit = completers, models, limit
+        self.completers, self.models, self.limit, self.public = completers, models, limit, public
         self._digests = [_digest(key) for key in api_keys]
 
-    def authorise(self, authorization: str) -> None:
-        """Refuse a request without a known key. Every key is compared, so that the time tells nothing."""
+    def authorise(self, headers: Headers) -> None:
+        """Refuse a request without a known key. Every key is compared, so that the time tells nothing.
+
+        Where no key is set, refuse what did not come from this machine's own programs.
+        """
         if not self._digests:
+            if not self.public:
+                check_origin(headers)
             return
-        scheme, _, token = authorization.partition(" ")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         given = _digest(token.strip())
         known = [hmac.compare_digest(given, digest) for digest in self._digests]
         if scheme.lower() != "bearer" or not any(known):
@@ -97,12 +117,12 @@ class _Endpoints:
 
     async def list_models(self, request: Request) -> Response:
         """GET /v1/models."""
-        self.authorise(request.headers.get("authorization", ""))
+        self.authorise(request.headers)
         return _json({"object": "list", "data": [self.entry(name) for name in self.completers]})
 
     async def show_model(self, request: Request) -> Response:
         """GET /v1/models/{name}."""
-        self.authorise(request.headers.get("authorization", ""))
+        self.authorise(request.headers)
         name = request.path_params["name"]
         self.completer(name)
         return _json(self.entry(name))
@@ -123,7 +143,8 @@ class _Chat:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            self.endpoints.authorise(headers.get("authorization", ""))
+            self.endpoints.authorise(headers)
+            check_content_type(headers)
             request = parse_request(await read_body(headers, _body(receive), self.endpoints.limit))
             completer = self.endpoints.completer(request.body["model"])
         except _Gone:

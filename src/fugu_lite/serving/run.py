@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from typing import TYPE_CHECKING
 
 from fugu_lite.errors import MissingExtraError, SpecError
+from fugu_lite.serving.wire import is_loopback
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -26,7 +26,7 @@ def check_bind(host: str, api_keys: frozenset[str], insecure: bool = False) -> N
     Raises:
         SpecError: naming the two ways on.
     """
-    if insecure or _is_loopback(host):
+    if insecure or is_loopback(host):
         return
     two_ways = (
         f"set {KEYS_ENV} (or the variable that --api-key-env names) to one or more keys, comma separated, "
@@ -46,12 +46,3 @@ def serve(app: Starlette, host: str = "127.0.0.1", port: int = 8080) -> None:
     except ImportError:
         raise MissingExtraError("the endpoint", "serve") from None
     uvicorn.run(app, host=host, port=port, timeout_graceful_shutdown=10, server_header=False)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

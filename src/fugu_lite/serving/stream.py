@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any
 
 import orjson
@@ -52,16 +51,6 @@ async def send_json(send: Send, status: int, data: bytes, headers: dict[str, str
     """Send one whole JSON answer."""
     await _start(send, status, {"content-type": "application/json", "content-length": str(len(data)), **headers})
     await send({"type": "http.response.body", "body": data})
-
-
-@asynccontextmanager
-async def closing(chunks: AsyncIterator[Json]) -> AsyncIterator[AsyncIterator[Json]]:
-    """Close a generator as soon as it is left, so that its connection is released."""
-    try:
-        yield chunks
-    finally:
-        if isinstance(chunks, AsyncGenerator):
-            await chunks.aclose()
 
 
 async def send_events(send: Send, chunks: AsyncIterator[Json]) -> None:

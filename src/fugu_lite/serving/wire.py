@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
 
@@ -18,6 +19,8 @@ STATUS = {
     "client": (400, "invalid_request_error"),
     "rate_limit": (429, "rate_limit_error"),
     "timeout": (504, "upstream_error"),
+    "context": (400, "invalid_request_error"),
+    "unavailable": (502, "upstream_error"),
     "auth": (502, "upstream_error"),
     "connect": (502, "upstream_error"),
     "server": (502, "upstream_error"),
@@ -58,6 +61,51 @@ class ApiError(Exception):
 
 
 INTERNAL = ApiError(500, "internal error; the server's log names it", "server_error", "internal_error")
+
+
+def check_origin(headers: Headers) -> None:
+    """Refuse what a web page could send to a server of this machine that asks for no key.
+
+    A page of another site shows itself by its `Origin`, or, when its name was pointed at this machine, by its `Host`.
+
+    Raises:
+        ApiError: 403.
+    """
+    for name in ("origin", "host"):
+        value = headers.get(name)
+        if value is not None and not is_loopback(_host_of(value)):
+            message = f"{name.capitalize()} {value[:100]!r} is not this machine, and the server asks for no API key"
+            raise ApiError(403, message, "permission_error", "foreign_" + name)
+
+
+def check_content_type(headers: Headers) -> None:
+    """Refuse a body that does not say it is JSON: a web page may send other types without asking first.
+
+    Raises:
+        ApiError: 415.
+    """
+    found = headers.get("content-type", "")
+    if found.partition(";")[0].strip().lower() != "application/json":
+        message = f"the Content-Type must be application/json, found {found[:100] or 'none'}"
+        raise ApiError(415, message, code="unsupported_media_type")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address, without a port, always means this machine."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_of(value: str) -> str:
+    """Return the host of `scheme://host:port` or `host:port`; empty when there is none."""
+    try:
+        return urlsplit(value if "://" in value else f"//{value}").hostname or ""
+    except ValueError:
+        return ""
 
 
 async def read_body(headers: Headers, messages: AsyncIterator[bytes], limit: int) -> bytes:

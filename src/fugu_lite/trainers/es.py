@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from cmaes import SepCMA
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fugu_lite.errors import SpecError
 from fugu_lite.heads import Head, PolicyHead
@@ -50,6 +50,12 @@ class EsSpec(TrainerSpec):
     patience: int | None = Field(None, ge=1)
     state: str | None = None
     resume: bool = False
+
+    @model_validator(mode="after")
+    def _resumable(self) -> Self:
+        if self.resume and self.state is None:
+            raise ValueError("resume needs state: the file in which an earlier run kept its search")
+        return self
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from fugu_lite.embeddings.normalise import Normaliser
 from fugu_lite.errors import DataError, MismatchError
 from fugu_lite.rewards import RewardMatrix
 from fugu_lite.rewards.fixed import best_fixed, fixed_utilities
+from fugu_lite.rewards.provenance import Provenance
 from fugu_lite.runs import Reporter
 from fugu_lite.trainers.contract import FitResult, Trainer, TrainerSpec, TrainingSet
 from fugu_lite.workers import UtilitySpec
@@ -61,6 +62,7 @@ class TrainingJob:
         start: checkpoint whose head is trained further; None starts from scratch.
         cache: folder of the embedding cache.
         utility: weights under which the rewards were computed, when known.
+        provenance: who answered under which conditions, when known.
     """
 
     method: str
@@ -71,6 +73,7 @@ class TrainingJob:
     start: Checkpoint | None = None
     cache: Path | None = None
     utility: UtilitySpec | None = None
+    provenance: Provenance = field(default_factory=Provenance)
 
 
 def run(job: TrainingJob, reporter: Reporter) -> Trained:
@@ -188,15 +191,19 @@ def _manifest(
     sha = parameters_sha(fit.head, normaliser)
     backbone = embedder.spec.model_copy(update={"device": "auto", "dtype": "auto", "threads": None})
     start = job.start.manifest.name if job.start else None
-    known = {entry.id: entry for entry in job.start.manifest.workers} if job.start else {}
+    served, conditions = job.provenance.served, job.provenance.conditions
+    fitted_here = "zscore" if job.spec.normalise else "none"
     return Manifest(
         name=stable_name(backbone, embedder.fingerprint, sha),
         backbone=backbone,
         fingerprint=embedder.fingerprint,
         feature_dim=embedder.dimension,
-        normalisation="zscore" if job.spec.normalise else "none",
+        normalisation=job.start.manifest.normalisation if job.start else fitted_here,
         head=fit.head.spec,
-        workers=tuple(known.get(name, WorkerEntry(id=name)) for name in matrix.worker_ids),
+        workers=tuple(
+            WorkerEntry(id=name, served_model=served.get(name), conditions=conditions.get(name))
+            for name in matrix.worker_ids
+        ),
         utility=job.utility,
         comparator=best_fixed(learned),
         trainer={
@@ -206,7 +213,7 @@ def _manifest(
             "kept_step": fit.kept_step,
         },
         data=DataEntry(sha256=data_sha(learned), rows=used),
-        graders={},
+        graders=job.provenance.graders,
         seed=job.spec.seed,
         metrics={"validation_utility": fit.validation_utility},
     )

@@ -22,22 +22,32 @@ KINDS_BY_CODE = {
     "invalid_api_key": "auth",
     "authentication_error": "auth",
     "invalid_request_error": "client",
-    "insufficient_quota": "client",
-    "context_length_exceeded": "client",
+    "insufficient_quota": "unavailable",
+    "model_not_found": "unavailable",
+    "context_length_exceeded": "context",
+    "exceed_context_size_error": "context",  # llama.cpp's word
     "content_filter": "refused",
     "content_policy_violation": "refused",
 }
 
 
 def kind_of_status(status: int) -> str:
-    """Return the `CallError` kind of a status; a redirect is a client fault, since none is followed."""
+    """Return the `CallError` kind of a status.
+
+    Only 400 and 422 say that the request itself is wrong. Other refusals are this worker's: no credit (402), no such
+    model or address (404, redirects, which are not followed), a request too large for it (413).
+    """
     if status in (401, 403):
         return "auth"
     if status == 408:
         return "timeout"
     if status == 429:
         return "rate_limit"
-    return "server" if status >= 500 else "client"
+    if status == 413:
+        return "context"
+    if status >= 500:
+        return "server"
+    return "client" if status in (400, 422) else "unavailable"
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -88,7 +98,7 @@ async def failure(response: aiohttp.ClientResponse, key: str | None) -> CallErro
     message = _message(error) or response.reason or "no message"
     if 300 <= response.status < 400:
         message = "the server redirects, which is not followed; put the final address into base_url"
-    kind = "refused" if _moderated(error) else kind_of_status(response.status)
+    kind = "refused" if _moderated(error) else _worker_limit(error) or kind_of_status(response.status)
     return CallError(kind, redacted(message, key), response.status, retry_after_s(response.headers))
 
 
@@ -126,8 +136,7 @@ def reported(error: Any, status: int, key: str | None) -> CallError:
         kind, status = kind_of_status(number), number
     else:
         kind = KINDS_BY_CODE.get(str(code), "server")
-    if _moderated(error):
-        kind = "refused"
+    kind = "refused" if _moderated(error) else _worker_limit(error) or kind
     return CallError(kind, redacted(_message(error) or "no message", key), status)
 
 
@@ -172,6 +181,14 @@ def _message(error: Any) -> str:
     if isinstance(error, dict):
         error = error.get("message") or error.get("detail") or ""
     return error if isinstance(error, str) else ""
+
+
+def _worker_limit(error: Any) -> str | None:
+    """Return `unavailable` or `context` when the error's code or type says so, whatever its status is."""
+    if not isinstance(error, dict):
+        return None
+    kinds = (KINDS_BY_CODE.get(str(error.get(name))) for name in ("code", "type"))
+    return next((kind for kind in kinds if kind in ("unavailable", "context")), None)
 
 
 def _moderated(error: Any) -> bool:

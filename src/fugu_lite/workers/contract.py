@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -60,7 +61,7 @@ class Turn(Spec):
 
 SAMPLING = ("max_tokens", "temperature", "top_p", "reasoning_effort")
 SHAPES_ANSWERS = ("type", "model", "mode", "system", "examples", "stop", *SAMPLING)
-EXECUTION_OPTIONS = frozenset({"threads", "slots", "fault", "sleep", "send_seed"})
+EXECUTION_OPTIONS = frozenset({"threads", "slots", "start_timeout_s", "fault", "sleep", "send_seed"})
 
 
 class WorkerSpec(Spec):
@@ -103,7 +104,13 @@ class WorkerSpec(Spec):
 
 
 class Worker(ABC):
-    """A completer with a pool entry. Opens what it needs on the first call; `aclose` releases it."""
+    """A completer with a pool entry. Opens what it needs on the first call; `aclose` releases it.
+
+    Attributes:
+        folder: what relative paths in the entry are relative to; a pool sets it to the folder of its file.
+    """
+
+    folder: Path = Path()
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.spec = spec

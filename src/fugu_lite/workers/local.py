@@ -41,7 +41,8 @@ class LocalOptions(Spec):
         threads: CPU threads of the child.
         context_tokens: prompt and answer together, per slot.
         slots: sequences decoded together; each keeps the prompt prefix that it served last.
-        chat_template: `plain`, or a file with a Jinja template; None uses the one inside the GGUF.
+        chat_template: `plain`, or a file with a Jinja template, relative to the pool file; None uses the one inside
+            the GGUF.
         start_timeout_s: how long loading may take.
     """
 
@@ -147,9 +148,9 @@ class LocalWorker(Worker):
     def _settings(self) -> ServerSettings:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError("a local worker", "local")
-        file, options = model_file(self.spec), self.options
+        file, options = model_file(self.spec, self.folder), self.options
         name = file.stem if (self.spec.model or "").endswith(".gguf") else str(self.spec.model)
-        template = chat_template(options.chat_template, self.spec.id)
+        template = chat_template(options.chat_template, self.spec.id, self.folder)
         return ServerSettings(
             str(file),
             name,
@@ -161,8 +162,12 @@ class LocalWorker(Worker):
         )
 
 
-def model_file(spec: WorkerSpec) -> Path:
+def model_file(spec: WorkerSpec, folder: Path = Path()) -> Path:
     """Return the GGUF file that a pool entry names.
+
+    Args:
+        spec: the entry.
+        folder: what a relative path is relative to.
 
     Raises:
         SpecError: if there is no such file, or the model is not a GGUF.
@@ -171,7 +176,7 @@ def model_file(spec: WorkerSpec) -> Path:
     where, model = f"worker {spec.id!r}", spec.model
     if not model:
         raise SpecError(where, "a local worker has no 'model'", "name weights such as smollm2-135m, or a .gguf file")
-    path = Path(model)
+    path = folder / model
     if path.suffix == ".gguf":
         if not path.is_file():
             raise SpecError(where, f"no model file {model!r}", "paths are relative to the pool file")
@@ -182,7 +187,7 @@ def model_file(spec: WorkerSpec) -> Path:
     return weights.path(model)
 
 
-def chat_template(option: str | None, worker_id: str) -> str | None:
+def chat_template(option: str | None, worker_id: str, folder: Path = Path()) -> str | None:
     """Return the Jinja text of the option `chat_template`.
 
     Raises:
@@ -191,7 +196,7 @@ def chat_template(option: str | None, worker_id: str) -> str | None:
     if option is None or option in TEMPLATES:
         return TEMPLATES.get(option or "")
     try:
-        return Path(option).read_text(encoding="utf-8")
+        return (folder / option).read_text(encoding="utf-8")
     except OSError:
-        fix = f"use {', '.join(TEMPLATES)} or the path of a Jinja file"
+        fix = f"use {', '.join(TEMPLATES)} or the path of a Jinja file, relative to the pool file"
         raise SpecError(f"worker {worker_id!r} options", f"no chat template {option!r}", fix) from None

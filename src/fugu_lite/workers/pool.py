@@ -79,11 +79,9 @@ class Pool(Mapping[str, Worker]):
         return cls(specs.load(PoolSpec, path), path.resolve().parent)
 
     def _build(self, entry: WorkerSpec) -> Worker:
-        kind = registry.get(entry.type, f"worker {entry.id!r}")
-        model = entry.model
-        if entry.type == "local" and model and (self.folder / model).exists():
-            entry = entry.model_copy(update={"model": str(self.folder / model)})
-        return kind(entry)
+        worker = registry.get(entry.type, f"worker {entry.id!r}")(entry)
+        worker.folder = self.folder
+        return worker
 
     def only(self, ids: tuple[str, ...] | None) -> Pool:
         """Return a pool with some of the workers, in file order.

@@ -21,6 +21,7 @@ from fugu_lite.workers.retry import RateLimiter, Sleep, with_retries
 TRIVIAL, ROOMY_TOKENS = "Reply with the single word: ready", 256
 ENDLESS, TIGHT_TOKENS = "Count from 1 to 500 in words, separated by commas, and leave none out.", 16
 HIGHEST_EMPTY_RATE = 0.05
+LIMITED, COUNTED = "max_tokens respected", "usable token counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +101,11 @@ async def preflight(
                 return _Probe(limit, None, error)
 
     probes = await asyncio.gather(*(probe(number) for number in range(calls)))
-    return report(worker.id, probes)
+    return report(worker.id, probes, counts_tokens=worker.spec.type != "function")
 
 
-def report(worker_id: str, probes: list[_Probe]) -> PreflightReport:
-    """Judge the outcomes."""
+def report(worker_id: str, probes: list[_Probe], counts_tokens: bool = True) -> PreflightReport:
+    """Judge the outcomes; a worker without tokens, a function, cannot fail the checks on them."""
     answers = [probe.answer for probe in probes if probe.answer is not None]
     costs = [answer.cost_usd for answer in answers]
     known = [cost for cost in costs if cost is not None]
@@ -112,7 +113,12 @@ def report(worker_id: str, probes: list[_Probe]) -> PreflightReport:
     return PreflightReport(
         worker_id,
         len(probes),
-        (_valid(probes), _limited(probes), _counted(answers), _empty(answers)),
+        (
+            _valid(probes),
+            _limited(probes) if counts_tokens else _no_tokens(LIMITED),
+            _counted(answers) if counts_tokens else _no_tokens(COUNTED),
+            _empty(answers),
+        ),
         sum(known) if answers and len(known) == len(costs) else None,
         statistics.median(latencies) if latencies else None,
     )
@@ -128,6 +134,10 @@ def _valid(probes: list[_Probe]) -> Check:
     )
 
 
+def _no_tokens(name: str) -> Check:
+    return Check(name, True, 0, 0, "not applicable: a function has no tokens")
+
+
 def _limited(probes: list[_Probe]) -> Check:
     """Over the limit is wrong, and so is stopping at it without saying `length`. Unknown counts cannot pass."""
     answered = [(probe.limit, probe.answer) for probe in probes if probe.answer is not None]
@@ -138,7 +148,7 @@ def _limited(probes: list[_Probe]) -> Check:
     unknown = sum(answer.usage.completion_tokens is None for _, answer in answered)
     good = len(answered) - over - silent - unknown
     found = f"{over} over the limit, {silent} cut without finish_reason 'length', {unknown} without a count"
-    return Check("max_tokens respected", 0 < len(answered) == good, good, len(answered), found)
+    return Check(LIMITED, 0 < len(answered) == good, good, len(answered), found)
 
 
 def _counted(answers: list[Completion]) -> Check:
@@ -149,7 +159,7 @@ def _counted(answers: list[Completion]) -> Check:
         and (answer.usage.completion_tokens > 0 or not answer.text)
         for answer in answers
     )
-    return Check("usable token counts", 0 < len(answers) == good, good, len(answers), "")
+    return Check(COUNTED, 0 < len(answers) == good, good, len(answers), "")
 
 
 def _empty(answers: list[Completion]) -> Check:
