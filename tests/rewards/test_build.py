@@ -81,6 +81,17 @@ def test_another_utility_needs_no_call(tmp_path: Path) -> None:
         rebuild(path, [task("t2")], PLAIN)
 
 
+def test_an_empty_body_of_the_provider_is_open_again() -> None:
+    failed = {"kind": "empty", "http_status": None, "message": "nothing"}
+    attempts = [
+        attempt("t1", "a", 0, None, status="empty", error=failed),
+        attempt("t1", "a", 1, 0.0, status="empty"),
+        attempt("t1", "b", 0, None, status="refused"),
+    ]
+    cells = cells_of(attempts, [task("t1")], ["a", "b"])
+    assert cells.answered().tolist() == [[[False, True], [True, False]]]
+
+
 @given(st.permutations(range(6)))
 def test_the_order_of_different_keys_does_not_matter(order: list[int]) -> None:
     attempts = [attempt(f"t{i % 2}", "a", i // 2, i / 8) for i in range(6)]

@@ -10,7 +10,7 @@ import pytest
 from tests.rewards.stubs import StubWorker, entry, pool, task
 
 from fugu_lite import jsonl
-from fugu_lite.errors import DataError, LockedError, MismatchError, SpecError
+from fugu_lite.errors import DataError, LockedError, MismatchError, MissingWeightsError, SpecError
 from fugu_lite.rewards import CollectOptions, collect, dry_run
 from fugu_lite.rewards import attempts as log
 from fugu_lite.rewards.attempts import Attempt
@@ -131,7 +131,7 @@ async def test_an_ungradable_answer_says_why_and_is_counted(tmp_path: Path) -> N
 @pytest.mark.anyio
 async def test_a_slow_call_times_out(tmp_path: Path) -> None:
     output = tmp_path / "r.jsonl"
-    await collect(pool(entry("a", wait_s=30, timeout_s=0.01)), [task("t1")], output)
+    await collect(pool(entry("a", sleep=30, timeout_s=0.01)), [task("t1")], output)
     error = stored(output)["t1", "a", 0].error
     assert error is not None
     assert (error["kind"], error["message"]) == ("timeout", "no answer within 0.01 s")
@@ -226,7 +226,7 @@ async def test_spending_stops_at_the_limit_and_resumes(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_the_limit_counts_what_is_in_flight(tmp_path: Path) -> None:
     price = {"input_per_million": 0.0, "output_per_million": 1_000_000.0}
-    workers = pool(entry("a", cost_usd=10.0, max_concurrency=8, wait_s=0.01, price=price, max_tokens=10))
+    workers = pool(entry("a", cost_usd=10.0, max_concurrency=8, sleep=0.01, price=price, max_tokens=10))
     tasks = [task(f"t{i}") for i in range(10)]
     summary = await collect(workers, tasks, tmp_path / "r.jsonl", CollectOptions(max_cost_usd=35.0))
     assert summary.spent_usd == 30.0  # three calls at 10 tokens x 1 USD; a fourth in flight would pass the limit
@@ -235,7 +235,7 @@ async def test_the_limit_counts_what_is_in_flight(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_concurrency_and_rate_are_bounded_per_worker(tmp_path: Path) -> None:
     tasks = [task(f"t{i}") for i in range(6)]
-    workers = pool(entry("a", wait_s=0.005, max_concurrency=2), entry("b", wait_s=0.005, requests_per_minute=1200))
+    workers = pool(entry("a", sleep=0.005, max_concurrency=2), entry("b", sleep=0.005, requests_per_minute=1200))
     begun = time.monotonic()
     await collect(workers, tasks, tmp_path / "r.jsonl")
     assert stub(workers, "a").most == 2
@@ -257,7 +257,7 @@ async def test_a_worker_that_only_fails_is_given_up_and_the_others_go_on(tmp_pat
 @pytest.mark.anyio
 async def test_cancelling_keeps_what_is_done(tmp_path: Path) -> None:
     output, tasks = tmp_path / "r.jsonl", [task("t1"), task("t2")]
-    workers = pool(entry("a", max_concurrency=1), entry("b", max_concurrency=1, wait_s=30))
+    workers = pool(entry("a", max_concurrency=1), entry("b", max_concurrency=1, sleep=30))
     run = asyncio.ensure_future(collect(workers, tasks, output))
     while len(stub(workers, "a").asked) < 2:  # noqa: ASYNC110 - the stub has no event to wait for
         await asyncio.sleep(0.005)
@@ -327,3 +327,67 @@ def test_dry_run_estimates_the_judge(tmp_path: Path) -> None:
     judge = dry_run(workers, [judged], CollectOptions(only_workers=("a",)))[-1]
     assert (judge.worker_id, judge.calls, judge.prompt_tokens, judge.completion_tokens) == ("j (judge)", 2, 712, 512)
     assert judge.cost_usd == pytest.approx(1224 / 1e6)
+
+
+@pytest.mark.anyio
+async def test_what_a_worker_lacks_is_said_before_the_first_call(tmp_path: Path) -> None:
+    workers = pool(entry("a"), entry("b", bare=True))
+    with pytest.raises(MissingWeightsError, match="fugu-lite weights fetch"):
+        await collect(workers, [task("t1")], tmp_path / "r.jsonl")
+    assert stub(workers, "a").asked == []
+    only = CollectOptions(only_workers=("a",))  # nothing that was not asked was left behind
+    assert (await collect(workers, [task("t1")], tmp_path / "r.jsonl", only)).status == "complete"
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_does_not_start_does_not_stop_the_others(tmp_path: Path) -> None:
+    heard = Heard()
+    workers = pool(entry("a"), entry("b", away=True, fail="connect"))
+    summary = await collect(workers, [task("t1")], tmp_path / "r.jsonl", reporter=heard)
+    assert (summary.status, summary.never_answered) == ("incomplete", ("b",))
+    assert summary.last_errors == {"b": "connect: stub: connect"}
+    assert "worker 'b' does not start: connect: stub: nobody there" in heard.messages
+
+
+@pytest.mark.anyio
+async def test_an_empty_body_is_asked_again_and_an_empty_answer_is_not(tmp_path: Path) -> None:
+    output, tasks = tmp_path / "r.jsonl", [task("t1", "empty"), task("t2", "silent")]
+    first = await collect(pool(entry("a")), tasks, output)
+    assert (first.status, first.left, first.counts["a"]["empty"]) == ("incomplete", 1, 2)
+    workers = pool(entry("a"))
+    await collect(workers, tasks, output, RESUME)
+    assert stub(workers, "a").asked == ["empty"]
+
+
+@pytest.mark.anyio
+async def test_a_selection_that_drops_rows_or_columns_is_refused(tmp_path: Path) -> None:
+    output, tasks = tmp_path / "r.jsonl", [task("t1"), task("t2")]
+    await collect(pool(entry("a"), entry("b")), tasks, output)
+    before = output.read_bytes()
+    with pytest.raises(MismatchError, match=r"holds attempts of task 't2', which .*--split .*another --output"):
+        await collect(pool(entry("a"), entry("b")), tasks[:1], output, RESUME)
+    only = CollectOptions(resume=True, only_workers=("a",))
+    with pytest.raises(MismatchError, match="holds attempts of worker 'b'"):
+        await collect(pool(entry("a"), entry("b")), tasks, output, only)
+    with pytest.raises(MismatchError, match="holds attempts of worker 'b'"):
+        dry_run(pool(entry("a"), entry("b")), tasks, only, output)
+    assert output.read_bytes() == before
+
+
+@pytest.mark.anyio
+async def test_a_limit_keeps_the_rows_past_it_when_a_worker_is_added(tmp_path: Path) -> None:
+    output, tasks = tmp_path / "r.jsonl", [task(f"t{i}") for i in range(3)]
+    await collect(pool(entry("a")), tasks, output)
+    await collect(pool(entry("a"), entry("b")), tasks, output, CollectOptions(resume=True, limit=1))
+    assert [row["rewards"] for row in jsonl.read_rows(output)] == [[1.0, 1.0], [1.0, None], [1.0, None]]
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_was_given_up_sets_no_money_aside(tmp_path: Path) -> None:
+    price = {"input_per_million": 0.0, "output_per_million": 1_000_000.0}
+    tasks = [task(f"t{i}") for i in range(4)]
+    dead = entry("dead", fail="auth", price=price, max_tokens=10, max_concurrency=1)
+    alive = entry("a", cost_usd=10.0, price=price, max_tokens=10, max_concurrency=1, sleep=0.01)
+    workers = pool(dead, alive, preflight_calls=1)
+    summary = await collect(workers, tasks, tmp_path / "r.jsonl", CollectOptions(max_cost_usd=40.0))
+    assert (summary.spent_usd, len(stub(workers, "dead").asked)) == (40.0, 1)

@@ -20,7 +20,7 @@ from fugu_lite.rewards import CollectOptions, collect
 from tests.rewards.stubs import entry, pool, task
 folder, wait_s = Path(sys.argv[1]), float(sys.argv[2])
 common = dict(count_file=str(folder / "asked.txt"), send_seed=True, latency_s=0.5, cost_usd=0.001, max_concurrency=2)
-workers = pool(entry("a", wait_s=wait_s, **common), entry("b", wait_s=2 * wait_s, lie=True, **common), repetitions=2)
+workers = pool(entry("a", sleep=wait_s, **common), entry("b", sleep=2 * wait_s, lie=True, **common), repetitions=2)
 tasks = [task(f"t{i:02}") for i in range(12)]
 summary = asyncio.run(collect(workers, tasks, folder / "r.jsonl", CollectOptions(resume=True)))
 print(summary.status, flush=True)

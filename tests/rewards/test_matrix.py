@@ -110,3 +110,10 @@ def test_rows_and_columns_are_picked_by_name(tmp_path: Path) -> None:
 def test_an_empty_matrix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="holds no row"):
         load(written(tmp_path))
+
+
+def test_a_row_with_a_bad_field_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    jsonl.write(path, [{"task_id": "t", "prompt": "p", "split": 5, "worker_ids": ["a"], "rewards": [1.0]}])
+    with pytest.raises(DataError, match=r"r\.jsonl:1: row field 'split': .*found 5"):
+        load(path)

@@ -50,7 +50,7 @@ async def test_the_pair_of_datasets(tmp_path: Path) -> None:
     published = jsonl.read_rows(folder / "tasks.jsonl")
     assert [(row["task_id"], row["license"]) for row in published] == [("t1", "Apache-2.0"), ("t3", "Apache-2.0")]
     card = (folder / "README.md").read_text()
-    assert "| `a` | 1.0000 | 6 | 0 | 2 | 0 | 0 | 2 | 0.000 |" in card
+    assert "| `a` | 1.0000 | 6 | 0 | 2 | 0 | 0 | 0 | 0.000 |" in card
     assert "| unclear | 0 | 1 |" in card
 
 

@@ -90,3 +90,17 @@ async def test_attempts_of_unknown_tasks_are_counted(tmp_path: Path) -> None:
     assert (await regrade(log.path_beside(output), [task("other")])).no_task == 1
     with pytest.raises(DataError, match="no such file"):
         await regrade(tmp_path / "none.jsonl", [])
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_cannot_be_graded_now_keeps_its_grade(tmp_path: Path) -> None:
+    output = tmp_path / "r.jsonl"
+    attempts = log.path_beside(output)
+    await collect(pool(entry("a")), [task("t1")], output)
+    before = attempts.read_bytes()
+    code = task("t1", grader={"type": "code", "tests": "assert True"})  # running code is not allowed
+    summary = await regrade(attempts, [code])
+    assert (summary.ungradable, summary.regraded, summary.changed, summary.ungraded) == (1, 0, 0, 0)
+    assert "allow" in (summary.last_error or "")
+    assert attempts.read_bytes() == before
+    assert rebuild(attempts, [task("t1")], UtilitySpec()).qualities.tolist() == [[1.0]]

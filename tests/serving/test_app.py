@@ -14,6 +14,7 @@ from fugu_lite.errors import CallError, ExhaustedError
 
 Make = Callable[..., Any]
 URL = "/v1/chat/completions"
+JSON = {"Content-Type": "application/json; charset=utf-8"}
 TIMEOUT = CallError("timeout", "no answer in time")
 LIMITED = CallError("rate_limit", "slow down", 429, retry_after_s=6.6)
 LABELS = {"worker_id": "code", "reason": "head", "head": "head-Hash-0123456789"}
@@ -83,7 +84,7 @@ async def test_a_request_that_cannot_be_read_is_told_why(
     serving: Make, stub: Make, sent: bytes, param: str | None, message: str
 ) -> None:
     completer = stub("never")
-    async with serving({"fugu-lite": completer}) as client, client.post(URL, data=sent) as response:
+    async with serving({"fugu-lite": completer}) as client, client.post(URL, data=sent, headers=JSON) as response:
         assert response.status == 400
         error = (await response.json())["error"]
     assert set(error) == {"message", "type", "param", "code"}
@@ -98,6 +99,8 @@ async def test_a_request_that_cannot_be_read_is_told_why(
         (CallError("client", "bad schema", 422), 422, "invalid_request_error"),
         (CallError("client", "bad schema", 404), 404, "invalid_request_error"),
         (CallError("client", "bad schema"), 400, "invalid_request_error"),
+        (CallError("context", "too long", 400), 400, "invalid_request_error"),
+        (CallError("unavailable", "no credit", 402), 502, "upstream_error"),
         (CallError("auth", "key refused", 401), 502, "upstream_error"),
         (CallError("connect", "no route"), 502, "upstream_error"),
         (CallError("server", "boom", 500), 502, "upstream_error"),
@@ -233,7 +236,7 @@ async def test_a_body_over_the_limit_is_refused(serving: Make, stub: Make, decla
 
     completer = stub("never")
     async with serving({"fugu-lite": completer}, body_limit=2000) as client:
-        async with client.post(URL, data=b" " * 2400 if declared else parts()) as response:
+        async with client.post(URL, data=b" " * 2400 if declared else parts(), headers=JSON) as response:
             assert response.status == 413
             assert (await response.json())["error"]["code"] == "request_too_large"
     assert not completer.seen
@@ -265,3 +268,52 @@ async def test_resources_live_as_long_as_the_server(serving: Make, stub: Make) -
             assert response.status == 200
         assert events == ["pool opened", "router opened"]
     assert events[2:] == ["router closed", "pool closed"]
+
+
+@pytest.mark.parametrize("type_", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
+@pytest.mark.anyio
+async def test_a_body_must_say_that_it_is_json(serving: Make, stub: Make, type_: str) -> None:
+    completer, headers = stub("never"), {"Content-Type": type_}
+    async with serving({"fugu-lite": completer}) as client:
+        async with client.post(URL, data=b'{"model": "fugu-lite"}', headers=headers) as response:
+            assert response.status == 415
+            error = (await response.json())["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert "must be application/json" in error["message"]
+    assert not completer.seen
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+        ({"Host": "evil.example:8080"}, 403),
+        ({"Host": "192.168.1.7"}, 403),
+        ({"Host": "[nonsense"}, 403),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Origin": "http://[::1]:3000", "Host": "[::1]:8080"}, 200),
+        ({"Host": "LOCALHOST:8080"}, 200),
+    ],
+)
+@pytest.mark.anyio
+async def test_web_pages_cannot_use_a_server_without_a_key(
+    serving: Make, stub: Make, headers: dict[str, str], status: int
+) -> None:
+    async with serving({"fugu-lite": stub("ok")}) as client:
+        async with client.post(URL, json=body(), headers=headers) as response:
+            assert response.status == status
+            told = await response.json()
+            assert status == 200 or set(told["error"]) == {"message", "type", "param", "code"}
+        async with client.get("/v1/models", headers=headers) as response:
+            assert response.status == status
+
+
+@pytest.mark.parametrize("options", [{"api_keys": frozenset({"k"})}, {"public": True}])
+@pytest.mark.anyio
+async def test_a_key_or_the_word_lets_other_origins_in(serving: Make, stub: Make, options: dict[str, Any]) -> None:
+    headers = {"Origin": "https://app.example", "Host": "box.example", "Authorization": "Bearer k"}
+    async with serving({"fugu-lite": stub("ok")}, **options) as client:
+        async with client.post(URL, json=body(), headers=headers) as response:
+            assert response.status == 200

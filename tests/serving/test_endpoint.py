@@ -103,7 +103,7 @@ async def test_leaving_frees_the_worker(serving: Make) -> None:
     slow = {"code": {"sleep": True, "latency_s": 60}}
     async with endpoint(serving, **slow) as client:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.post(URL, data=CURL), 0.3)
+            await asyncio.wait_for(client.post(URL, json=orjson.loads(CURL)), 0.3)
         async with client.post(URL, json={**orjson.loads(CURL), "model": "math"}) as response:
             assert response.status == 200
         async with client.get("/health") as response:

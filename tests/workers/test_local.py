@@ -1,6 +1,7 @@
 """Local workers: one child per model and settings, alive exactly as long as it is needed."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from fugu_lite import weights
 from fugu_lite.chat import ChatRequest
 from fugu_lite.errors import CallError, MissingWeightsError, SpecError
+from fugu_lite.specs import digest_of
 from fugu_lite.workers import Pool, WorkerSpec
 from fugu_lite.workers.local import LocalWorker, chat_template, model_file
 
@@ -108,6 +110,32 @@ def test_templates_by_name_and_by_file(tmp_path: Path) -> None:
     assert chat_template(None, "w") is None
     with pytest.raises(SpecError, match="plain"):
         chat_template("nothing.jinja", "w")
+
+
+def test_paths_are_relative_to_the_pool_file_and_recorded_as_written(tmp_path: Path) -> None:
+    (tmp_path / "own.gguf").write_bytes(b"x")
+    (tmp_path / "own.jinja").write_text("{{ messages }}")
+    options = {"chat_template": "own.jinja", "start_timeout_s": 9}
+    pool = {"workers": [{"id": "w", "type": "local", "model": "own.gguf", "options": options}]}
+    (tmp_path / "pool.yaml").write_text(json.dumps(pool))
+    loaded = Pool.load(tmp_path / "pool.yaml")
+    spec = loaded["w"].spec
+    assert spec.conditions()["model"] == "own.gguf"
+    assert spec.conditions()["options"] == {"chat_template": "own.jinja"}
+    assert model_file(spec, loaded["w"].folder) == (tmp_path / "own.gguf").resolve()
+    assert chat_template("own.jinja", "w", loaded["w"].folder) == "{{ messages }}"
+
+
+def test_the_default_pools_conditions_are_those_of_the_published_snapshot() -> None:
+    known = {
+        "smol_direct": "fc60b1d2d94f",
+        "smol_steps": "7bcdae9e88f0",
+        "smol_fewshot": "dee721df4e9f",
+        "calculator": "9eb795451928",
+    }
+    assert {
+        entry.id: digest_of(entry.conditions()) for entry in Pool.load(CONFIGS / "workers.local.yaml").spec.workers
+    } == known
 
 
 @pytest.mark.anyio

@@ -6,6 +6,7 @@ import pytest
 from fugu_lite.chat import ChatRequest, Completion, Json, completion_body
 from fugu_lite.errors import CallError
 from fugu_lite.workers import Worker, WorkerSpec
+from fugu_lite.workers.function import FunctionWorker
 from fugu_lite.workers.mock import MockWorker
 from fugu_lite.workers.preflight import PreflightReport, preflight
 
@@ -112,6 +113,14 @@ async def test_the_rate_limit_is_honoured() -> None:
 async def test_the_mock_worker_passes() -> None:
     spec = WorkerSpec.parse({"id": "m", "type": "mock", "options": {"reply": "ready " * 40}})
     assert (await preflight(MockWorker(spec))).passed
+
+
+async def test_a_function_has_no_tokens_and_passes() -> None:
+    spec = WorkerSpec.parse({"id": "calculator", "type": "function", "model": "calculator"})
+    report, checks = await verdicts(FunctionWorker(spec))
+    assert report.passed, report.checks
+    assert len(checks) == 4
+    assert [check.detail for check in report.checks[1:3]] == ["not applicable: a function has no tokens"] * 2
 
 
 async def test_at_least_one_call() -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from pydantic_core import ValidationError
+from pydantic import ValidationError
 
 from fugu_lite.errors import FuguLiteError
 

