@@ -58,7 +58,7 @@ def kinds() -> list[tuple[str, str, str]]:
     found = []
     for family in FAMILIES:
         registry = importlib.import_module(f"fugu_lite.{family}.contract").registry
-        for name in registry.names():
+        for name in registry.shipped():
             target = registry._targets[name].partition(":")[0]
             if target.startswith("fugu_lite."):
                 found.append((family, name, target.rsplit(".", 1)[1]))

@@ -24,6 +24,7 @@ class Registry(Generic[T]):
 
     def __init__(self, family: str, builtin: Mapping[str, str], group: str) -> None:
         self.family, self.group = family, group
+        self._builtin = frozenset(builtin)
         self._targets = dict(builtin)
         self._loaded: dict[str, T] = {}
         self._scanned = False
@@ -32,6 +33,10 @@ class Registry(Generic[T]):
         """Return every known kind, sorted."""
         self._scan()
         return sorted(self._targets.keys() | self._loaded.keys())
+
+    def shipped(self) -> list[str]:
+        """Return the built-in kinds only, sorted: what this package itself promises to keep."""
+        return sorted(self._builtin)
 
     def register(self, name: str, value: T) -> T:
         """Add a kind from running code (tests, notebooks)."""

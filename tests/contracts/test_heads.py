@@ -6,7 +6,7 @@ import pytest
 from fugu_lite.heads import Head, HeadSpec, PolicyHead, registry
 
 WORKERS = ("a", "b", "c")
-SPECS = [HeadSpec(type=name, layer_norm=norm) for name in registry.names() for norm in (False, True)]
+SPECS = [HeadSpec(type=name, layer_norm=norm) for name in registry.shipped() for norm in (False, True)]
 FEATURES = np.random.default_rng(0).normal(size=(20, 6))
 
 

@@ -21,7 +21,7 @@ ELSEWHERE = {"local": "model weights"}
 
 
 def test_every_kind_is_held_to_the_contract_or_says_why_not() -> None:
-    assert set(registry.names()) <= OFFLINE.keys() | ELSEWHERE.keys()
+    assert set(registry.shipped()) <= OFFLINE.keys() | ELSEWHERE.keys()
 
 
 @pytest.fixture
