@@ -7,7 +7,7 @@ import numpy as np
 
 import fugu_lite as fl
 
-matrix = fl.load_matrix(Path("data/rewards.mock.jsonl"))
+matrix = fl.load_matrix(Path("data/snapshot/rewards.jsonl"))
 test, known = matrix.split("test"), matrix.rows([task.split != "test" for task in matrix.tasks])
 with TemporaryDirectory() as folder:
     spec = fl.EsSpec(backbone=fl.EmbedderSpec(type="hashing"), generations=30)

@@ -1,15 +1,34 @@
-"""What every test shares: one asyncio backend, and the folder of public matrices when it is there."""
+"""What every test shares: one asyncio backend, the mock matrix, and the public matrices when they are there."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+from fugu_lite import tasks
+from fugu_lite.rewards import collect
+from fugu_lite.workers import Pool
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def mock_matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The matrix that `generate` writes for the mock pool and the sample tasks."""
+    output = tmp_path_factory.mktemp("mock") / "rewards.mock.jsonl"
+
+    async def collected() -> None:
+        async with Pool.load(ROOT / "configs" / "workers.mock.yaml") as pool:
+            await collect(pool, tasks.load(ROOT / "data" / "tasks.sample.jsonl"), output)
+
+    asyncio.run(collected())
+    return output
 
 
 @pytest.fixture(scope="session")

@@ -28,12 +28,13 @@ Cli = Callable[..., Ran]
 
 
 @pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mock_matrix: Path) -> Path:
     """Stand in a folder with configs and sample data, without keys."""
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
     (tmp_path / "data").mkdir()
-    for name in ("tasks.sample.jsonl", "rewards.mock.jsonl", "rewards.schema.example.jsonl"):
+    for name in ("tasks.sample.jsonl", "rewards.schema.example.jsonl"):
         shutil.copy(ROOT / "data" / name, tmp_path / "data" / name)
+    shutil.copy(mock_matrix, tmp_path / "data" / mock_matrix.name)
     monkeypatch.chdir(tmp_path)
     for name in ("OPENROUTER_API_KEY", "FUGU_LITE_API_KEYS"):
         monkeypatch.delenv(name, raising=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fugu_lite.errors import FuguLiteError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def guarded(action: Callable[[], Any]) -> int:
@@ -40,7 +41,7 @@ def _told(error: Exception) -> str | None:
     """Return the line for a mistake of the user or the machine; None for a defect."""
     if isinstance(error, FuguLiteError):
         return str(error)
-    if isinstance(error, ValidationError):
+    if _is_validation(error):
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or error.title
         return f"{where}: {first['msg']}, found {first['input']!r:.80}"
@@ -50,6 +51,12 @@ def _told(error: Exception) -> str | None:
         where = f"{error.filename}: " if error.filename is not None else ""
         return where + (error.strerror or str(error) or type(error).__name__)
     return None
+
+
+def _is_validation(error: Exception) -> TypeGuard[ValidationError]:
+    """Whether pydantic refused a value; looked up late, since `--help` must not load pydantic."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and isinstance(error, pydantic.ValidationError)
 
 
 def _say(label: str, message: str) -> None:
