@@ -1,6 +1,7 @@
 """What every test shares: one asyncio backend, the mock matrix, and the public matrices when they are there."""
 
 import asyncio
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from fugu_lite.workers import Pool
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
+
+
+def interruptible() -> None:
+    """Before a child starts: a job in the background inherits an ignored Ctrl-C, which the child would ignore too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from tests.conftest import interruptible
 
 from fugu_lite import jsonl
 from fugu_lite.cli import COMMANDS, app
@@ -76,6 +77,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
+        preexec_fn=interruptible,
     )
     deadline = time.monotonic() + 120
     rows = tmp_path / "m.jsonl"

@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.conftest import interruptible
+
 from fugu_lite import jsonl
 from fugu_lite.rewards import attempts as log
 from fugu_lite.rewards.matrix import load
@@ -35,6 +37,7 @@ def start(folder: Path, wait_s: float) -> subprocess.Popen[str]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=interruptible,
     )
 
 
