@@ -45,7 +45,9 @@ class PlainModel:
         """Return (texts, dimension) vectors of texts of one length."""
         import torch
 
-        ids = torch.tensor(self.tokenizer(texts)["input_ids"])
+        rows = self.tokenizer(texts)["input_ids"]
+        shortest = min(len(row) for row in rows)  # its tokenizer splits a few texts one token longer than ours
+        ids = torch.tensor([row[:shortest] for row in rows])
         with torch.inference_mode():
             hidden = self.model(input_ids=ids, output_hidden_states=True).hidden_states[-1]
         vectors: Features = hidden[:, 1:].mean(dim=1).numpy().astype(np.float32)

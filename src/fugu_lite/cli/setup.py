@@ -95,7 +95,7 @@ def _sandbox_check() -> list[Check]:
 
 def _keys() -> list[Check]:
     warnings = load_env()
-    there = "OPENROUTER_API_KEY" in os.environ
+    there = bool(os.environ.get("OPENROUTER_API_KEY"))
     checks: list[Check] = [("note", ".env", warning) for warning in warnings]
     return [
         *checks,

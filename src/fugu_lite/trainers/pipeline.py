@@ -96,6 +96,8 @@ def run(job: TrainingJob, reporter: Reporter) -> Trained:
         validation_set = _training_set(normaliser, held_out, validation)
     embedder.close()
     fit = job.trainer.fit(train_set, validation_set, job.start.head if job.start else None, reporter)
+    if job.start is not None and fit.kept_step == 0:
+        reporter.log("nothing better than the start was found on validation: the start is kept")
     manifest = _manifest(job, matrix, embedder, normaliser, fit)
     checkpoints.save(job.output, manifest, fit.head, normaliser)
     best = None if validation is None else float(np.nanmax(fixed_utilities(validation.rewards)))
