@@ -75,7 +75,7 @@ async def test_the_request_is_left_as_it_was(worker: Worker) -> None:
 async def test_closing_is_safe_at_any_time(worker: Worker) -> None:
     await worker.aclose()
     await worker.start()
-    await worker.complete(ASK)
+    assert (await worker.complete(ASK)).text  # a closed worker opens again
     await worker.aclose()
     await worker.aclose()
 

@@ -251,6 +251,7 @@ async def test_a_client_that_leaves_cancels_the_call(serving: Make, stub: Make, 
         await asyncio.wait_for(completer.started.wait(), 5)
         asking.cancel()
         await asyncio.wait_for(completer.cancelled.wait(), 1)
+        assert completer.cancelled.is_set()
 
 
 @pytest.mark.anyio
