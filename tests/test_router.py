@@ -91,5 +91,5 @@ def test_features_are_normalised_before_the_head() -> None:
 
 def test_a_decision_as_json() -> None:
     told = router().decide("b").to_json()
-    assert set(told) == {"worker_id", "probabilities", "ranking", "reason", "truncated"}
+    assert set(told) == {"worker_id", "probabilities", "ranking", "reason", "truncated", "novelty"}
     assert told["ranking"] == ["code", "general", "math"]  # logits 0, 1, 1

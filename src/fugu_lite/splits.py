@@ -35,7 +35,7 @@ def assign(tasks: Sequence[Task], shares: Mapping[str, float] = DEFAULT_SHARES, 
     if not shares or min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-6:
         raise SpecError("shares", f"{dict(shares)} must be positive and sum to 1")
     strata: dict[tuple[str, str], list[list[Task]]] = defaultdict(list)
-    for group in _groups(sorted(tasks, key=lambda task: task.task_id)):
+    for group in joined_groups(sorted(tasks, key=lambda task: task.task_id)):
         strata[_stratum(group)].append(group)
     totals: Counter[tuple[str, str]] = Counter()
     chosen: dict[str, str] = {}
@@ -120,8 +120,8 @@ def _fill(
         chosen.update((task.task_id, best) for task in group)
 
 
-def _groups(tasks: Sequence[Task]) -> list[list[Task]]:
-    """Join tasks that share a group or a near-duplicate prompt (union-find)."""
+def joined_groups(tasks: Sequence[Task]) -> list[list[Task]]:
+    """Return the tasks as groups: joined where they share a `task_group` or a near-duplicate prompt (union-find)."""
     parent = list(range(len(tasks)))
 
     def root(i: int) -> int:
@@ -147,7 +147,7 @@ def _similar(tasks: Sequence[Task], threshold: float) -> list[tuple[int, int]]:
     """
     same: dict[str, list[int]] = defaultdict(list)
     for i, task in enumerate(tasks):
-        same[_normal(task.text)].append(i)
+        same[normal_text(task.text)].append(i)
     pairs = [pair for members in same.values() for pair in pairwise(members)]
     texts, owners = list(same), [members[0] for members in same.values()]
     shingles = [_shingles(text) for text in texts]
@@ -158,7 +158,8 @@ def _similar(tasks: Sequence[Task], threshold: float) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _normal(text: str) -> str:
+def normal_text(text: str) -> str:
+    """Return a prompt as it is compared: NFKC, caseless, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -15,7 +15,7 @@ from fugu_lite.checkpoints.manifest import WorkerEntry, stable_name
 from fugu_lite.embeddings import EmbedderSpec
 from fugu_lite.embeddings.contract import build
 from fugu_lite.embeddings.normalise import Normaliser
-from fugu_lite.heads import HeadSpec
+from fugu_lite.heads import HeadSpec, PolicyHead
 from fugu_lite.heads.contract import kind_of
 
 WORKERS = ("math", "code", "general")
@@ -58,7 +58,9 @@ def make(tmp_path: Path) -> Make:
         rng, shape = np.random.default_rng(seed), head or HeadSpec()
         spec = backbone or EmbedderSpec(type="hashing", dimension=16)
         embedder = build(spec)
-        untrained = kind_of(shape).initial(shape, embedder.dimension, workers, rng)
+        kind = kind_of(shape)
+        assert issubclass(kind, PolicyHead)
+        untrained = kind.initial(shape, embedder.dimension, workers, rng)
         drawn = {key: rng.normal(size=value.shape) for key, value in untrained.parameters.items()}
         trained = type(untrained)(untrained.spec, workers, drawn)
         size = embedder.dimension

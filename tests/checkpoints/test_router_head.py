@@ -37,7 +37,7 @@ def foreign(folder: Path, flat: NDArray[Any], **manifest: Any) -> Path:
 
 
 def logits_of(checkpoint: Checkpoint) -> NDArray[np.float64]:
-    router = checkpoint.router()
+    router = checkpoint.router(dtype="float32")  # a CPU with bfloat16 would round both sides differently
     return router.head.scores(router.features(QUESTIONS))
 
 
@@ -63,7 +63,7 @@ def test_a_folder_made_elsewhere_routes_as_its_formula_says(tiny: Path, tmp_path
     facts = {"backbone": str(tiny), "agent_order": AGENTS, "embedding_dim": 32, "head_hidden_dim": 0}
     source = foreign(tmp_path / "theirs", np.concatenate([weights.ravel(), bias]), **facts)
     manifest = router_head.import_folder(source, tmp_path / "ours")
-    router = checkpoints.load(tmp_path / "ours").router()
+    router = checkpoints.load(tmp_path / "ours").router(dtype="float32")
     assert router.worker_ids == tuple(AGENTS) == manifest.worker_ids
     assert manifest.name.startswith("head-")
     model, tokenizer = AutoModel.from_pretrained(tiny).eval(), AutoTokenizer.from_pretrained(tiny)
@@ -92,7 +92,7 @@ def test_export_folds_the_z_score_and_comes_back(tiny: Path, make: Make, tmp_pat
         32,
         0,
     )
-    raw = build(loaded.manifest.backbone).embed(QUESTIONS)
+    raw = build(loaded.manifest.backbone.model_copy(update={"dtype": "float32"})).embed(QUESTIONS)
     np.testing.assert_allclose(raw @ flat[:96].reshape(32, 3) + flat[96:], logits_of(loaded), rtol=1e-3, atol=1e-3)
     router_head.import_folder(tmp_path / "out", tmp_path / "back")
     np.testing.assert_allclose(logits_of(checkpoints.load(tmp_path / "back")), logits_of(loaded), rtol=1e-3, atol=1e-3)

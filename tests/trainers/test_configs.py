@@ -11,9 +11,11 @@ from fugu_lite.trainers.bandit import BanditSpec
 from fugu_lite.trainers.contract import TrainerSpec
 from fugu_lite.trainers.es import EsSpec
 from fugu_lite.trainers.sft import SftSpec
+from fugu_lite.trainers.values import ValueSpec
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-SHIPPED = [("train_sft", SftSpec), ("train_rl", BanditSpec), ("train_es", EsSpec)]
+POLICIES = [("train_sft", SftSpec), ("train_rl", BanditSpec), ("train_es", EsSpec)]
+SHIPPED = [*POLICIES, ("train_value", ValueSpec)]
 
 
 def keys(value: Any, at: str = "") -> set[str]:
@@ -29,7 +31,7 @@ def test_the_file_states_every_default(name: str, spec: type[TrainerSpec]) -> No
     assert keys(specs.read_yaml(path)[0]) == keys(spec().model_dump())
 
 
-@pytest.mark.parametrize(("name", "spec"), SHIPPED)
+@pytest.mark.parametrize(("name", "spec"), POLICIES)
 def test_the_qwen3_variant_differs_only_in_backbone_and_layer_norm(name: str, spec: type[TrainerSpec]) -> None:
     variant = specs.load(spec, CONFIGS / f"{name}.qwen3.yaml")
     assert (variant.backbone.backbone, variant.backbone.layer, variant.backbone.pooling) == (

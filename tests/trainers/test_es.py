@@ -136,6 +136,7 @@ def test_a_warm_start_that_validates_best_is_returned_unchanged() -> None:
 def test_only_the_last_layer_of_an_mlp_changes() -> None:
     result = evolve(generations=3, head={"head_hidden_dim": 6})
     spec = HeadSpec(type="mlp", head_hidden_dim=6)
+    assert isinstance(result.head, PolicyHead)
     untrained = type(result.head).initial(spec, 16, result.head.worker_ids, np.random.default_rng(42))
     assert (result.head.parameters["W1"] == untrained.parameters["W1"]).all()
     assert (result.head.parameters["W"] != untrained.parameters["W"]).any()

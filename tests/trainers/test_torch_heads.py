@@ -21,8 +21,9 @@ WORKERS = ("a", "b", "c")
 
 def random_head(spec: HeadSpec) -> PolicyHead:
     rng = np.random.default_rng(0)
-    head = kind_of(spec).initial(spec, 10, WORKERS, rng)
-    assert isinstance(head, PolicyHead)
+    kind = kind_of(spec)
+    assert issubclass(kind, PolicyHead)
+    head = kind.initial(spec, 10, WORKERS, rng)
     return type(head)(head.spec, WORKERS, {k: v + 0.5 * rng.normal(size=v.shape) for k, v in head.parameters.items()})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,15 @@ from fugu_lite.embeddings.cache import CachedEmbedder
 from fugu_lite.embeddings.contract import build
 from fugu_lite.embeddings.normalise import Normaliser
 from fugu_lite.errors import DataError, MismatchError
-from fugu_lite.heads import Head
+from fugu_lite.guard import Guard, GuardEntry, Mode
+from fugu_lite.heads import Head, ValueHead
 from fugu_lite.heads.contract import kind_of
+from fugu_lite.heads.values import value_kind
 from fugu_lite.router import Router
+from fugu_lite.workers import UtilitySpec
 
 MEAN, STD = "normaliser.mean", "normaliser.std"
+GUARD, VALUES = "guard.", "values."
 
 
 @dataclass(frozen=True)
@@ -36,18 +40,26 @@ class Checkpoint:
         manifest: its identity.
         normaliser, head: its parameters.
         folder: where it was read from.
+        guard: its thresholds and reference rows.
+        values: the value model of a policy head; None for a value head, and for a checkpoint without one.
     """
 
     manifest: Manifest
     normaliser: Normaliser
     head: Head
     folder: Path
+    guard: Guard = field(default_factory=lambda: Guard(GuardEntry(), {}))
+    values: ValueHead | None = None
 
-    def router(self, cache: Path | None = None, **execution: Any) -> Router:
+    def router(
+        self, cache: Path | None = None, *, guard: Mode | None = None, dial: UtilitySpec | None = None, **execution: Any
+    ) -> Router:
         """Return the working router; the backbone is loaded on first use.
 
         Args:
             cache: folder of the embedding cache; None embeds every text anew.
+            guard: another mode than the manifest's.
+            dial: weights to route by, see `Router`.
             execution: execution details to override: `device`, `dtype`, `threads`.
 
         Raises:
@@ -61,7 +73,33 @@ class Checkpoint:
                 "fetch the weights that the manifest names, or train a head on these",
             )
         wrapped = CachedEmbedder(embedder, cache) if cache is not None else embedder
-        return Router(wrapped, self.normaliser, self.head)
+        manifest = self.manifest
+        return Router(
+            wrapped,
+            self.normaliser,
+            self.head,
+            guard=self._guarded(guard),
+            fallback=manifest.fixed_order or ((manifest.comparator,) if manifest.comparator else ()),
+            values=self.values,
+            dial=dial,
+            unproven=[worker.id for worker in manifest.workers if worker.unproven],
+        )
+
+    def _guarded(self, mode: Mode | None) -> Guard | None:
+        """Return the guard in the mode asked for; None when it is off."""
+        entry = self.guard.entry
+        wanted = mode or entry.mode
+        if wanted == "off":
+            return None
+        if entry.distance is None:
+            fix = "train with --guard novelty, or use --guard off"
+            raise MismatchError(str(self.folder), f"guard {wanted!r}: the checkpoint was trained without one", fix)
+        return Guard(entry.model_copy(update={"mode": wanted}), self.guard.parameters)
+
+    def save(self, manifest: Manifest | None = None, evaluation: dict[str, Any] | None = None) -> None:
+        """Write the same head again, with another manifest or evaluation."""
+        kept = manifest or self.manifest
+        save(self.folder, kept, self.head, self.normaliser, evaluation, guard=self.guard, values=self.values)
 
     @property
     def evaluation(self) -> dict[str, Any] | None:
@@ -82,13 +120,22 @@ def parameters_sha(head: Head, normaliser: Normaliser) -> str:
 
 
 def save(
-    folder: Path, manifest: Manifest, head: Head, normaliser: Normaliser, evaluation: dict[str, Any] | None = None
+    folder: Path,
+    manifest: Manifest,
+    head: Head,
+    normaliser: Normaliser,
+    evaluation: dict[str, Any] | None = None,
+    *,
+    guard: Guard | None = None,
+    values: ValueHead | None = None,
 ) -> None:
     """Write a checkpoint. The manifest goes last: a folder without one is not a checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("manifest.json", "evaluation.json"):  # of a head that stood here before
         (folder / name).unlink(missing_ok=True)
-    arrays = dict(sorted(parameters_of(head, normaliser).items()))
+    extra = {GUARD + name: value for name, value in guard.parameters.items()} if guard is not None else {}
+    extra |= {VALUES + name: value for name, value in values.parameters.items()} if values is not None else {}
+    arrays = dict(sorted({**parameters_of(head, normaliser), **extra}.items()))
     jsonl.write_bytes(folder / "head.safetensors", to_safetensors(arrays))
     if evaluation is not None:
         jsonl.write_json(folder / "evaluation.json", evaluation)
@@ -134,13 +181,25 @@ def load(folder: Path) -> Checkpoint:
     if MEAN not in arrays or STD not in arrays:
         raise DataError(str(path), "has no normaliser statistics")
     normaliser = Normaliser(arrays.pop(MEAN).astype(np.float64), arrays.pop(STD).astype(np.float64))
+    guard = Guard(manifest.guard, _taken(arrays, GUARD))
+    extra = _taken(arrays, VALUES)
+    values = value_kind(manifest.values)(manifest.values, manifest.worker_ids, extra) if manifest.values else None
     head = kind_of(manifest.head)(manifest.head, manifest.worker_ids, arrays)
     _check_shapes(head, manifest, normaliser, path)
-    return Checkpoint(manifest, normaliser, head, folder)
+    return Checkpoint(manifest, normaliser, head, folder, guard, values)
+
+
+def _taken(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Take the arrays under a prefix out."""
+    names = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays.pop(name) for name in names}
 
 
 def _check_shapes(head: Head, manifest: Manifest, normaliser: Normaliser, path: Path) -> None:
     """Refuse parameters that do not have the manifest's sizes."""
+    if isinstance(head, ValueHead):
+        _check_values(head, manifest, path)
+        return
     first = head.parameters.get("W1", head.parameters.get("W"))
     found = (
         None if first is None else first.shape[0],
@@ -149,6 +208,17 @@ def _check_shapes(head: Head, manifest: Manifest, normaliser: Normaliser, path: 
     wanted = (manifest.feature_dim, len(manifest.workers))
     if found != wanted or len(normaliser.mean) != manifest.feature_dim:
         raise MismatchError(str(path), f"(features, workers) are {found}, the manifest says {wanted}")
+
+
+def _check_values(head: ValueHead, manifest: Manifest, path: Path) -> None:
+    """Refuse a value head that does not answer for the manifest's features and workers."""
+    wanted = (1, len(head.spec.targets) * len(manifest.workers))
+    try:
+        found = head.outputs(np.zeros((1, manifest.feature_dim))).shape
+    except (KeyError, ValueError, IndexError) as error:
+        raise MismatchError(str(path), f"does not hold a {head.kind} head of the manifest's shape: {error}") from None
+    if found != wanted:
+        raise MismatchError(str(path), f"outputs are {found}, the manifest says {wanted}")
 
 
 __all__ = ["Checkpoint", "load", "parameters_sha", "read_manifest", "save"]

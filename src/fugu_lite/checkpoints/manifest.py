@@ -9,7 +9,8 @@ from pydantic import Field
 from fugu_lite import __version__
 from fugu_lite.embeddings import EmbedderSpec
 from fugu_lite.errors import MismatchError
-from fugu_lite.heads import HeadSpec
+from fugu_lite.guard import GuardEntry
+from fugu_lite.heads import HeadSpec, ValueHeadSpec
 from fugu_lite.specs import Spec, digest_of
 from fugu_lite.workers import PoolSpec, UtilitySpec
 
@@ -23,11 +24,33 @@ DISPLAY_NAMES = {
 
 
 class WorkerEntry(Spec):
-    """A worker as it was when the rewards were measured."""
+    """A worker as it was when the rewards were measured.
+
+    Attributes:
+        conditions: hash of all that shapes its answers.
+        sampling: its sampling parameters by name; None when they are not recorded.
+        unproven: it joined later, from a few probe tasks, and no certificate covers it yet.
+    """
 
     id: str
     served_model: str | None = None
     conditions: str | None = None
+    sampling: dict[str, Any] | None = None
+    unproven: bool = False
+
+
+class CurvePoint(Spec):
+    """What one cost weight does, measured on rows that the head did not see.
+
+    Attributes:
+        cost_weight: w_c of the utility.
+        quality: mean quality of the picks.
+        cost_usd: mean cost per request.
+    """
+
+    cost_weight: float
+    quality: float
+    cost_usd: float
 
 
 class DataEntry(Spec):
@@ -53,8 +76,11 @@ class Manifest(Spec):
         workers: in the order of the head's outputs.
         utility: the weights under which the rewards were computed, when known.
         comparator: the best fixed worker on train + validation; what the router must beat.
+        fixed_order: all workers from best to worst on those rows, and so who answers where the guard says so.
         trainer: method, its spec, its parent checkpoint and the kept step.
-        guard: `off` in this version: the raw head decides.
+        guard: when the head is not trusted.
+        values: the value model that a policy head carries for the cost dial; None for a value head.
+        curve: quality and cost by cost weight, ascending; empty where no cost was measured.
         metrics: held-out figures with their intervals.
     """
 
@@ -64,14 +90,17 @@ class Manifest(Spec):
     fingerprint: str
     feature_dim: int = Field(gt=0)
     normalisation: str
-    head: HeadSpec
+    head: HeadSpec | ValueHeadSpec
     workers: tuple[WorkerEntry, ...]
     utility: UtilitySpec | None = None
     comparator: str | None = None
+    fixed_order: tuple[str, ...] = ()
     trainer: dict[str, Any] = Field(default_factory=dict)
     data: DataEntry | None = None
     graders: dict[str, int] = Field(default_factory=dict)
-    guard: dict[str, Any] = Field(default_factory=lambda: {"mode": "off"})
+    guard: GuardEntry = GuardEntry()
+    values: ValueHeadSpec | None = None
+    curve: tuple[CurvePoint, ...] = ()
     seed: int | None = None
     metrics: dict[str, Any] = Field(default_factory=dict)
     code_version: str = __version__

@@ -31,13 +31,19 @@ COMMANDS = {
         "regrade": ("data:regrade", "Grade stored answers again, without calling a worker."),
         "rewards": ("data:rewards", "Rebuild the matrix from attempts, under other weights, without a call."),
         "publish": ("data:publish", "Write the redistributable pair of datasets with a data card."),
+        "audit": ("audit:audit", "Look for wrong grades, unstable labels, leaked answers and duplicates."),
+        "contamination": ("audit:contamination", "Find benchmark tasks that stand in the training data."),
     },
     "Train": {
         "train-sft": ("train:train_sft", "Train the head towards soft targets made of the rewards."),
         "train-rl": ("train:train_rl", "Train the head as an offline contextual bandit."),
         "train-es": ("train:train_es", "Evolve the head's last layer with separable CMA-ES."),
+        "train-value": ("train:train_value", "Fit a family of values: table, clusters, neighbours, ridge, average."),
     },
-    "Judge": {"evaluate": ("judge:evaluate", "Compare a router with the best fixed worker on rows it never saw.")},
+    "Judge": {
+        "evaluate": ("judge:evaluate", "Compare a router with the best fixed worker on rows it never saw."),
+        "benchmark": ("benchmark:benchmark", "Run a benchmark live: embed, route, call and grade every question."),
+    },
     "Use": {
         "route": ("use:route", "Choose a worker for a prompt without calling it."),
         "ask": ("use:ask", "Choose a worker, call it, and fall back if it fails."),
@@ -56,12 +62,25 @@ weights.command("fugu_lite.cli.setup:weights_fetch", name="fetch", help="Fetch w
 weights.command("fugu_lite.cli.setup:weights_list", name="list", help="List known weights and what is installed.")
 app.command(weights)
 
+datasets = App(name="datasets", help="Read and write others' routing data.", group="Collect")
+datasets.command("fugu_lite.cli.datasets:import_", name="import", help="Read a foreign format as a reward matrix.")
+datasets.command("fugu_lite.cli.datasets:export", name="export", help="Write a reward matrix in a foreign format.")
+datasets.command("fugu_lite.cli.datasets:list_", name="list", help="List the formats, what they hold, and their traps.")
+app.command(datasets)
+
 models = App(name="models", help="Keep versions of checkpoints; promote and roll back.", group="Use")
 models.command("fugu_lite.cli.store:register", name="register", help="Copy a checkpoint into the store.")
 models.command("fugu_lite.cli.store:list_", name="list", help="List versions and aliases.")
 models.command("fugu_lite.cli.store:promote", name="promote", help="Point an alias at a version.")
 models.command("fugu_lite.cli.store:rollback", name="rollback", help="Point an alias at what it was before.")
 app.command(models)
+
+
+task_pool = App(name="tasks", help="Build a pool of tasks.", group="Collect")
+task_pool.command(
+    "fugu_lite.cli.tasks:build", name="build", help="Build a balanced pool of tasks from copies of public sources."
+)
+app.command(task_pool)
 
 
 def main() -> None:

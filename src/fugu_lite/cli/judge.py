@@ -9,7 +9,7 @@ import numpy as np
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from fugu_lite import checkpoints, jsonl
+from fugu_lite import jsonl
 from fugu_lite.checkpoints import Checkpoint
 from fugu_lite.cli._sources import CheckpointSource, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown
@@ -97,4 +97,4 @@ def _store(loaded: Checkpoint, metrics: dict[str, object]) -> None:
     headline = ("router_utility", "comparator_utility", "gain", "gain_low", "gain_high", "verdict", "n_rows")
     kept = {**loaded.manifest.metrics, **{f"test_{name}": metrics.get(name) for name in headline}}
     manifest = loaded.manifest.model_copy(update={"metrics": kept})
-    checkpoints.save(loaded.folder, manifest, loaded.head, loaded.normaliser, metrics)
+    loaded.save(manifest, metrics)

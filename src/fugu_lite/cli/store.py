@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from cyclopts import Parameter
 from rich.table import Table
 
 from fugu_lite.checkpoints import router_head
@@ -76,15 +77,21 @@ def rollback(*, alias: str = "production", store: Path = STORE, shown: Shown = S
 
 
 def export(
-    source: CheckpointSource, *, output: Path, format: Literal["router-head"] = "router-head", shown: Shown = Shown()
+    source: CheckpointSource,
+    *,
+    output: Path,
+    format: Literal["router-head"] = "router-head",
+    drop_guard: Annotated[bool, Parameter(negative=())] = False,
+    shown: Shown = Shown(),
 ) -> None:
     """Write a checkpoint in the router-head layout.
 
     Args:
         output: folder to write.
         format: the layout.
+        drop_guard: leave the guard behind, which the layout cannot hold.
     """
-    router_head.export(source.load(), output)
+    router_head.export(source.load(), output, drop_guard)
     shown.result(
         {"output": str(output), "format": format}, f'wrote {output}: python {output / "router_head.py"} "a question"'
     )

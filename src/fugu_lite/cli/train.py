@@ -1,4 +1,4 @@
-"""`train-sft`, `train-rl`, `train-es`: one shape, three methods."""
+"""`train-sft`, `train-rl`, `train-es`, `train-value`: one shape, four methods."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from fugu_lite.trainers.contract import Trainer
 from fugu_lite.trainers.es import EsSpec, EsTrainer
 from fugu_lite.trainers.pipeline import Trained, TrainingJob, run
 from fugu_lite.trainers.sft import SftSpec, SftTrainer
+from fugu_lite.trainers.values import ValueSpec, ValueTrainer
 from fugu_lite.workers import PoolSpec
 
 Flat = Parameter(name="*")
@@ -93,6 +94,27 @@ def train_es(
     """
     resolved = specs.load(EsSpec, config, spec)
     _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
+
+
+def train_value(
+    source: MatrixSource,
+    *,
+    output: Path,
+    config: Path | None = None,
+    workers: Path | None = None,
+    spec: Annotated[ValueSpec, Flat] = ValueSpec(),
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Fit a family of values: what each worker's answer would be worth, cost and take.
+
+    Args:
+        output: folder of the new checkpoint.
+        config: YAML file of the settings below; flags win over it.
+        workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+    """
+    resolved = specs.load(ValueSpec, config, spec)
+    _train("value", ValueTrainer(resolved), resolved, source, output, None, workers, execution, shown)
 
 
 def _train(

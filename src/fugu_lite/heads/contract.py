@@ -1,4 +1,4 @@
-"""Two contracts. A policy head gives logits for one utility; a value head predicts quality per worker.
+"""Two contracts. A policy head gives logits for one utility; a value head (`values`) predicts what answers are worth.
 
 Heads are numpy at inference, so that a checkpoint routes without torch.
 """
@@ -6,7 +6,7 @@ Heads are numpy at inference, so that a checkpoint routes without torch.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +18,14 @@ from fugu_lite.specs import Spec
 
 Array = NDArray[np.float64]
 Parameters = Mapping[str, NDArray[Any]]
+Domains = Sequence[str | None]
 
 
 class HeadSpec(Spec):
     """Shape of a trainable head.
 
     Attributes:
-        type: `linear`, or `mlp` (one hidden layer, GELU).
+        type: `linear`, or `mlp` (one hidden layer, GELU); a family of values has more settings, see `ValueHeadSpec`.
         head_hidden_dim: width of the hidden layer; 0 = linear, as in the router-head manifest.
         layer_norm: normalise each vector before the first layer (learned scale and shift).
     """
@@ -51,17 +52,18 @@ class Head(ABC):
             name: np.ascontiguousarray(value, dtype=np.float32) for name, value in parameters.items()
         }
 
-    @classmethod
     @abstractmethod
-    def initial(cls, spec: HeadSpec, dimension: int, worker_ids: tuple[str, ...], rng: np.random.Generator) -> Head:
-        """Return an untrained head for features of length `dimension`."""
+    def scores(self, features: NDArray[Any], domains: Domains | None = None) -> Array:
+        """Return (tasks, workers) scores, higher is better.
+
+        Args:
+            features: (tasks, dimension).
+            domains: labels of the tasks, None or an unknown name where there is none; only heads that declare
+                `domain: given` look at them.
+        """
 
     @abstractmethod
-    def scores(self, features: NDArray[Any]) -> Array:
-        """Return (tasks, workers) scores, higher is better, from (tasks, dimension) features."""
-
-    @abstractmethod
-    def probabilities(self, features: NDArray[Any]) -> Array:
+    def probabilities(self, features: NDArray[Any], domains: Domains | None = None) -> Array:
         """Return (tasks, workers) routing probabilities, rows summing to 1."""
 
 
@@ -72,15 +74,22 @@ class PolicyHead(Head):
     out and put it back.
     """
 
+    @classmethod
+    @abstractmethod
+    def initial(
+        cls, spec: HeadSpec, dimension: int, worker_ids: tuple[str, ...], rng: np.random.Generator
+    ) -> PolicyHead:
+        """Return an untrained head for features of length `dimension`."""
+
     @abstractmethod
     def hidden(self, features: NDArray[Any]) -> Array:
         """Return the (tasks, inputs) inputs of the last linear layer."""
 
-    def scores(self, features: NDArray[Any]) -> Array:
+    def scores(self, features: NDArray[Any], domains: Domains | None = None) -> Array:
         """Return logits = hidden(features) @ W + b."""
         return np.asarray(self.hidden(features) @ self.parameters["W"] + self.parameters["b"], dtype=np.float64)
 
-    def probabilities(self, features: NDArray[Any]) -> Array:
+    def probabilities(self, features: NDArray[Any], domains: Domains | None = None) -> Array:
         """Return softmax(logits)."""
         return softmax(self.scores(features))
 
@@ -103,7 +112,19 @@ def softmax(logits: NDArray[Any], temperature: float = 1.0) -> Array:
 
 registry: Registry[type[Head]] = Registry(
     "head",
-    {"linear": "fugu_lite.heads.linear:LinearHead", "mlp": "fugu_lite.heads.mlp:MlpHead"},
+    {
+        "linear": "fugu_lite.heads.linear:LinearHead",
+        "mlp": "fugu_lite.heads.mlp:MlpHead",
+        "fixed": "fugu_lite.heads.fixed:FixedHead",
+        "table": "fugu_lite.heads.table:TableHead",
+        "cluster": "fugu_lite.heads.cluster:ClusterHead",
+        "knn": "fugu_lite.heads.knn:KnnHead",
+        "ridge": "fugu_lite.heads.ridge:RidgeHead",
+        "logistic": "fugu_lite.heads.logistic:LogisticHead",
+        "residual": "fugu_lite.heads.residual:ResidualHead",
+        "average": "fugu_lite.heads.average:AverageHead",
+        "extended": "fugu_lite.heads.extended:ExtendedHead",
+    },
     "fugu_lite.heads",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fugu_lite import graders
-from fugu_lite.chat import Completion, Json
+from fugu_lite.chat import Completion, Json, content_text
 from fugu_lite.errors import CallError, FuguLiteError
 from fugu_lite.graders import Grade, GradingServices
 from fugu_lite.rewards.attempts import Status
@@ -13,11 +13,12 @@ from fugu_lite.tasks import Task
 
 def status_of(completion: Completion) -> Status:
     """Classify an answer: the provider declined, no text, cut at max_tokens, or ok."""
-    if completion.finish_reason == "content_filter" or completion.message.get("refusal"):
+    reason, message = completion.finish_reason, completion.message
+    if reason == "content_filter" or message.get("refusal"):
         return "refused"
-    if not completion.text.strip():
+    if not content_text(message.get("content")).strip():
         return "empty"
-    return "truncated" if completion.finish_reason == "length" else "ok"
+    return "truncated" if reason == "length" else "ok"
 
 
 def came_to_nothing(completion: Completion) -> bool:

@@ -64,8 +64,11 @@ class Asker:
             await self._limiter.acquire()
         limit, begun = self.worker.spec.timeout_s, time.perf_counter()
         try:
-            async with asyncio.timeout(limit):
+            if self.worker.keeps_time:
                 completion = await self.worker.complete(request)
+            else:
+                async with asyncio.timeout(limit):
+                    completion = await self.worker.complete(request)
         except TimeoutError:
             raise CallError("timeout", f"no answer within {limit:g} s") from None
         except CallError:

@@ -108,7 +108,7 @@ class AttemptLog:
 
     def append(self, attempt: Attempt) -> None:
         """Write one attempt through to the file."""
-        self._appender.append(attempt.model_dump(mode="json", exclude_none=False))
+        self._appender.append({**attempt.__dict__, **(attempt.model_extra or {})})
 
 
 def path_beside(output: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fugu_lite.chat import Json
 from fugu_lite.errors import DataError
 from fugu_lite.rewards import attempts as log
 from fugu_lite.rewards.attempts import Attempt, Status
-from fugu_lite.rewards.matrix import RewardMatrix
-from fugu_lite.rewards.utility import utility
+from fugu_lite.rewards.matrix import RewardMatrix, row_of
+from fugu_lite.rewards.utility import best_of, utility, utility_of
 from fugu_lite.tasks import Task
 from fugu_lite.workers import UtilitySpec
 
@@ -72,7 +74,7 @@ class Cells:
         self.status[at] = STATUSES.index(attempt.status) + 1
         self._answered[at] = attempt.answered
         for k, value in enumerate((attempt.quality, attempt.cost_usd, attempt.latency_s)):
-            self._numbers[(k, *at)] = np.nan if value is None else value
+            self._numbers[(k, *at)] = math.nan if value is None else value
         return i
 
     def _reserve(self, repetitions: int) -> None:
@@ -100,6 +102,13 @@ class Cells:
         return RewardMatrix(
             chosen, self.worker_ids, utility(spec, quality, cost, latency), quality, cost, latency, self._notes()
         )
+
+    def row(self, spec: UtilitySpec, i: int) -> Json:
+        """Return one row of the matrix file: that of `matrix`, without the arrays that a single row does not need."""
+        qualities, costs, latencies = ([_mean_of(seen) for seen in kind] for kind in self._numbers[:, i].tolist())
+        rewards = [utility_of(spec, *answer) for answer in zip(qualities, costs, latencies, strict=True)]
+        cells = {"rewards": rewards, "qualities": qualities, "costs": costs, "latencies": latencies}
+        return row_of(self.tasks[i], self.worker_ids, cells, best_of(rewards))
 
     def _notes(self) -> tuple[str, ...]:
         if not self.strangers:
@@ -172,6 +181,12 @@ def _mean(values: Array) -> Array:
     count = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _mean_of(values: Sequence[float]) -> float:
+    """Mean of what is known; NaN where nothing is."""
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _flip_rate(quality: Array) -> float | None:

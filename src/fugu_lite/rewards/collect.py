@@ -193,11 +193,11 @@ class Collection:
 
     def _calls(self, worker_id: str, column: int) -> Iterator[tuple[Call, float]]:
         """Yield a worker's open calls with what is set aside for each, until it is given up or the money is spent."""
-        spec = self.specs[worker_id]
+        spec, bounded = self.specs[worker_id], self.budget.limit_usd is not None
         for call in calls_of(worker_id, self.tasks, ~self._open[:, column]):
             if worker_id in self.progress.stopped:
                 return
-            reserved = self.budget.reserve(worker_id, expected_cost(call.task, spec))
+            reserved = self.budget.reserve(worker_id, expected_cost(call.task, spec) if bounded else None)
             if reserved is None:
                 return
             yield call, reserved
@@ -236,7 +236,7 @@ class Collection:
         if row is not None:
             self._waiting[row] -= 1
             if self._waiting[row] == 0:
-                self._rows.append(self._matrix([row]).to_rows()[0])
+                self._rows.append(self.cells.row(self.pool.spec.reward, row))
         self.progress.took(attempt)
 
     def _matrix(self, rows: Sequence[int]) -> RewardMatrix:

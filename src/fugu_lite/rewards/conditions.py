@@ -39,11 +39,12 @@ def path_beside(output: Path) -> Path:
 
 def record(output: Path, specs: Iterable[WorkerSpec]) -> None:
     """Write the workers' conditions beside the matrix, keeping those of workers that are not asked this time."""
-    kept = {**_recorded(output), **{spec.id: spec.conditions() for spec in specs}}
+    kept = {**recorded(output), **{spec.id: spec.conditions() for spec in specs}}
     jsonl.write_json(path_beside(output), kept)
 
 
-def _recorded(output: Path) -> dict[str, Any]:
+def recorded(output: Path) -> dict[str, Any]:
+    """Read the conditions beside a matrix, worker by worker; empty when there are none."""
     path = path_beside(output)
     if not path.is_file():
         return {}
@@ -61,7 +62,7 @@ def restore(output: Path, tasks: Sequence[Task], specs: Sequence[WorkerSpec], re
     """
     path = log.path_beside(output)
     cells = Cells(tasks, [spec.id for spec in specs], repetitions)
-    check = _Check(path, tasks, specs, _recorded(output))
+    check = _Check(path, tasks, specs, recorded(output))
     outside: dict[str, None] = {}
     for attempt in log.read(path) if path.exists() else ():
         if cells.put(attempt) is None:

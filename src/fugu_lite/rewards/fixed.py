@@ -49,3 +49,15 @@ def best_fixed(matrix: RewardMatrix) -> str:
         raise DataError("rewards", "no reward was measured in these rows", "check the split, or collect first")
     top = np.nanmax(values)
     return min(name for name, value in zip(matrix.worker_ids, values, strict=True) if value >= top - TIE)
+
+
+def fixed_order(matrix: RewardMatrix) -> tuple[str, ...]:
+    """Return the workers from best to worst by `fixed_utilities`, equal ones by name; one measured too rarely is last.
+
+    Raises:
+        DataError: if no reward was measured.
+    """
+    first = best_fixed(matrix)
+    values = np.nan_to_num(fixed_utilities(matrix.rewards), nan=-np.inf)
+    ranked = sorted(zip(matrix.worker_ids, values, strict=True), key=lambda each: (-each[1], each[0]))
+    return (first, *(name for name, _ in ranked if name != first))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from fugu_lite.tasks import Task
 
 Array = NDArray[np.float64]
 OPTIONAL = ("qualities", "costs", "latencies")
+ANSWER_KEY = {"reference_answer", "grader"}
 
 
 @dataclass(frozen=True)
@@ -119,27 +121,39 @@ class RewardMatrix:
         return (self._row(i, task, best[i]) for i, task in enumerate(self.tasks))
 
     def _row(self, i: int, task: Task, best: NDArray[np.bool_]) -> dict[str, Any]:
-        kept = task.model_dump(
-            mode="json", exclude_none=True, exclude={"reference_answer", "grader"}, exclude_defaults=True
-        )
-        winners = [name for name, wins in zip(self.worker_ids, best, strict=True) if wins]
-        cells = {name: nullable(getattr(self, name)[i]) for name in ("rewards", *OPTIONAL)}
-        return {
-            **kept,
-            "worker_ids": list(self.worker_ids),
-            **cells,
-            "best_workers": winners,
-            "is_tie": len(winners) > 1,
-        }
+        cells = {name: getattr(self, name)[i].tolist() for name in ("rewards", *OPTIONAL)}
+        return row_of(task, self.worker_ids, cells, best.tolist())
 
     def save(self, path: Path) -> None:
         """Write the matrix file atomically."""
         jsonl.write(path, self._iter_rows())
 
 
-def nullable(values: Array) -> list[float | None]:
+def row_of(
+    task: Task, worker_ids: Sequence[str], cells: Mapping[str, Sequence[float]], best: Sequence[bool]
+) -> dict[str, Any]:
+    """Return one row of the matrix file.
+
+    Args:
+        task: its answer key stays out of the row.
+        worker_ids: columns.
+        cells: `rewards`, `qualities`, `costs`, `latencies` -> one number per worker; NaN is written as null.
+        best: which workers reach the best reward.
+    """
+    kept = task.model_dump(mode="json", exclude_none=True, exclude=ANSWER_KEY, exclude_defaults=True)
+    winners = [name for name, wins in zip(worker_ids, best, strict=True) if wins]
+    return {
+        **kept,
+        "worker_ids": list(worker_ids),
+        **{name: nullable(values) for name, values in cells.items()},
+        "best_workers": winners,
+        "is_tie": len(winners) > 1,
+    }
+
+
+def nullable(values: Iterable[float]) -> list[float | None]:
     """Return numbers as they stand in a file: NaN becomes None."""
-    return [None if np.isnan(value) else float(value) for value in values]
+    return [None if math.isnan(value) else float(value) for value in values]
 
 
 def load(paths: Path | Sequence[Path], tasks: Sequence[Task] | None = None) -> RewardMatrix:

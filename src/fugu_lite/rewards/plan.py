@@ -58,9 +58,9 @@ def calls_of(worker_id: str, tasks: Sequence[Task], answered: NDArray[np.bool_])
         tasks: in order.
         answered: (tasks, repetitions); True cells are not asked again.
     """
-    for task, done in zip(tasks, answered, strict=True):
-        for repetition in np.flatnonzero(~done):
-            yield Call(task, worker_id, int(repetition))
+    rows, repetitions = np.nonzero(~answered)
+    for row, repetition in zip(rows.tolist(), repetitions.tolist(), strict=True):
+        yield Call(tasks[row], worker_id, repetition)
 
 
 def prompt_tokens(task: Task, spec: WorkerSpec) -> int:

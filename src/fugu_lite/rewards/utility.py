@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fugu_lite.workers import UtilitySpec
 
+TIE = 1e-9
 CAP = 5.0  # cost and latency count at most this many scales, so that one outlier cannot drown the quality
 
 Array = NDArray[np.float64]
@@ -33,7 +37,23 @@ def utility(spec: UtilitySpec, quality: Array, cost_usd: Array, latency_s: Array
     return np.asarray(total, dtype=np.float64)
 
 
-def best_workers(rewards: Array, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+def utility_of(spec: UtilitySpec, quality: float, cost_usd: float, latency_s: float) -> float:
+    """Return the utility of one answer; see `utility`, of which this is one element."""
+    total = spec.quality_weight * quality
+    if spec.cost_weight:
+        total -= spec.cost_weight * min(cost_usd / spec.cost_scale_usd, CAP)  # min keeps a NaN that comes first
+    if spec.latency_weight:
+        total -= spec.latency_weight * min(latency_s / spec.latency_scale_s, CAP)
+    return total
+
+
+def best_of(rewards: Sequence[float], tolerance: float = TIE) -> list[bool]:
+    """Return which workers reach the best reward of one row; see `best_workers`."""
+    top = max((reward for reward in rewards if not math.isnan(reward)), default=math.inf)
+    return [reward >= top - tolerance for reward in rewards]
+
+
+def best_workers(rewards: Array, tolerance: float = TIE) -> NDArray[np.bool_]:
     """Return which workers reach the row's best reward, ties included; all False in an empty row.
 
     Args:

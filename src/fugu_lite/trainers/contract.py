@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +12,8 @@ from pydantic import Field
 
 from fugu_lite.embeddings.contract import EmbedderSpec
 from fugu_lite.errors import DataError, MismatchError
-from fugu_lite.heads import Head, HeadSpec, PolicyHead
+from fugu_lite.guard import Mode
+from fugu_lite.heads import Head, HeadSpec, Labels, PolicyHead
 from fugu_lite.heads.contract import kind_of
 from fugu_lite.registry import Registry
 from fugu_lite.runs import Reporter
@@ -29,13 +30,17 @@ class TrainingSet:
         features: (tasks, dimension), already normalised.
         rewards: (tasks, workers) utilities; NaN = missing, masked in every loss and metric.
         worker_ids: one per column.
-        groups: unit of resampling per row.
+        groups: unit of resampling per row; empty = every row by itself.
+        targets: quality, cost_usd and latency_s where they were measured, (tasks, workers) each.
+        domains: label per row, "" = none; empty when no row has one.
     """
 
     features: Array
     rewards: Array
     worker_ids: tuple[str, ...]
     groups: Sequence[str] = ()
+    targets: Mapping[str, Array] = field(default_factory=dict)
+    domains: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.features)
@@ -44,6 +49,40 @@ class TrainingSet:
     def observed(self) -> NDArray[np.bool_]:
         """(tasks, workers): which rewards were measured."""
         return np.asarray(~np.isnan(self.rewards))
+
+    @property
+    def labels(self) -> Labels:
+        """What a value head learns from these rows."""
+        outputs = np.concatenate([self.rewards, *self.targets.values()], axis=1)
+        return Labels(self.worker_ids, ("reward", *self.targets), outputs, self.domains)
+
+    def rows(self, index: NDArray[Any]) -> TrainingSet:
+        """Return some rows, by mask or position."""
+        picked = np.flatnonzero(index) if index.dtype == bool else index
+        return TrainingSet(
+            self.features[picked],
+            self.rewards[picked],
+            self.worker_ids,
+            [self.groups[int(i)] for i in picked] if self.groups else (),
+            {name: values[picked] for name, values in self.targets.items()},
+            tuple(self.domains[int(i)] for i in picked) if self.domains else (),
+        )
+
+    def joined(self, other: TrainingSet | None) -> TrainingSet:
+        """Return these rows and the other's below them."""
+        if other is None:
+            return self
+        shared = [name for name in self.targets if name in other.targets]
+        named = bool(self.domains or other.domains)
+        grouped = bool(self.groups) and bool(other.groups)
+        return TrainingSet(
+            np.concatenate([self.features, other.features]),
+            np.concatenate([self.rewards, other.rewards]),
+            self.worker_ids,
+            [*self.groups, *other.groups] if grouped else (),
+            {name: np.concatenate([self.targets[name], other.targets[name]]) for name in shared},
+            (*(self.domains or ("",) * len(self)), *(other.domains or ("",) * len(other))) if named else (),
+        )
 
     def usable(self, name: str) -> TrainingSet:
         """Return the rows in which at least one worker was measured.
@@ -63,8 +102,7 @@ class TrainingSet:
             raise DataError(
                 f"{name} rows", f"none of {len(self)} rows has a measured reward", "collect more, or check --split"
             )
-        groups = [group for group, keep in zip(self.groups, kept, strict=True) if keep] if self.groups else ()
-        return TrainingSet(self.features[kept], self.rewards[kept], self.worker_ids, groups)
+        return self if kept.all() else self.rows(kept)
 
 
 class TrainerSpec(Spec):
@@ -74,6 +112,8 @@ class TrainerSpec(Spec):
         backbone: what turns texts into features; read by the pipeline, ignored by trainers.
         normalise: z-score the features with the training rows' mean and deviation; read by the pipeline as well.
         head: shape of a head trained from scratch; a checkpoint to start from decides it otherwise.
+        guard: what the router does with texts unlike its training rows; read by the pipeline, as is `guard_quantile`.
+        guard_quantile: share of validation rows that each measure of novelty lets pass.
         seed: seed of everything random in the run.
         seeds: how many seeds are trained; validation picks the one that is kept.
     """
@@ -81,6 +121,8 @@ class TrainerSpec(Spec):
     backbone: EmbedderSpec = EmbedderSpec()
     normalise: bool = True
     head: HeadSpec = HeadSpec()
+    guard: Mode = "novelty"
+    guard_quantile: float = Field(0.99, gt=0, le=1)
     seed: int = Field(42, ge=0)
     seeds: int = Field(1, ge=1, le=64)
 
@@ -150,9 +192,10 @@ def starting_head(
         MismatchError: if `start` has other workers or another input size, or is no policy head.
     """
     dimension = train.features.shape[1]
-    head = kind_of(spec).initial(spec, dimension, train.worker_ids, rng) if start is None else start
-    if not isinstance(head, PolicyHead):
-        raise MismatchError(trainer, f"head kind {head.kind!r} predicts values, not a policy", "use linear or mlp")
+    kind = kind_of(spec) if start is None else type(start)
+    if not issubclass(kind, PolicyHead):
+        raise MismatchError(trainer, f"head kind {kind.kind!r} predicts values, not a policy", "use linear or mlp")
+    head = start if isinstance(start, PolicyHead) else kind.initial(spec, dimension, train.worker_ids, rng)
     if head.worker_ids != train.worker_ids:
         raise MismatchError(
             trainer,
@@ -173,6 +216,7 @@ registry: Registry[type[Trainer]] = Registry(
         "sft": "fugu_lite.trainers.sft:SftTrainer",
         "bandit": "fugu_lite.trainers.bandit:BanditTrainer",
         "es": "fugu_lite.trainers.es:EsTrainer",
+        "values": "fugu_lite.trainers.values:ValueTrainer",
     },
     "fugu_lite.trainers",
 )

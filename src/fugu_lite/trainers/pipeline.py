@@ -19,9 +19,10 @@ from fugu_lite.embeddings.contract import build
 from fugu_lite.embeddings.normalise import Normaliser
 from fugu_lite.errors import DataError, MismatchError
 from fugu_lite.rewards import RewardMatrix
-from fugu_lite.rewards.fixed import best_fixed, fixed_utilities
+from fugu_lite.rewards.fixed import best_fixed, fixed_order, fixed_utilities
 from fugu_lite.rewards.provenance import Provenance
 from fugu_lite.runs import Reporter
+from fugu_lite.trainers import companions
 from fugu_lite.trainers.contract import FitResult, Trainer, TrainerSpec, TrainingSet
 from fugu_lite.workers import UtilitySpec
 
@@ -98,8 +99,9 @@ def run(job: TrainingJob, reporter: Reporter) -> Trained:
     fit = job.trainer.fit(train_set, validation_set, job.start.head if job.start else None, reporter)
     if job.start is not None and fit.kept_step == 0:
         reporter.log("nothing better than the start was found on validation: the start is kept")
-    manifest = _manifest(job, matrix, embedder, normaliser, fit)
-    checkpoints.save(job.output, manifest, fit.head, normaliser)
+    parts = companions.of(job.spec, fit.head, train_set, validation_set, job.utility, reporter)
+    manifest = parts.recorded(_manifest(job, matrix, embedder, normaliser, fit))
+    checkpoints.save(job.output, manifest, fit.head, normaliser, guard=parts.guard, values=parts.values)
     best = None if validation is None else float(np.nanmax(fixed_utilities(validation.rewards)))
     oracle = None if validation is None else float(np.nanmean(np.nanmax(validation.rewards, axis=1)))
     return Trained(job.output, manifest, fit, best, oracle, tuple(warnings))
@@ -173,7 +175,11 @@ def _normaliser(spec: TrainerSpec, features: np.ndarray[Any, np.dtype[np.float32
 def _training_set(
     normaliser: Normaliser, features: np.ndarray[Any, np.dtype[np.float32]], rows: RewardMatrix
 ) -> TrainingSet:
-    return TrainingSet(normaliser.apply(features).astype(np.float64), rows.rewards, rows.worker_ids, rows.groups)
+    measured = {"quality": rows.qualities, "cost_usd": rows.costs, "latency_s": rows.latencies}
+    targets = {name: values for name, values in measured.items() if (~np.isnan(values)).any(axis=0).all()}
+    domains = tuple(rows.domains) if any(rows.domains) else ()
+    x = normaliser.apply(features).astype(np.float64)
+    return TrainingSet(x, rows.rewards, rows.worker_ids, rows.groups, targets, domains)
 
 
 def data_sha(matrix: RewardMatrix) -> str:
@@ -203,11 +209,17 @@ def _manifest(
         normalisation=job.start.manifest.normalisation if job.start else fitted_here,
         head=fit.head.spec,
         workers=tuple(
-            WorkerEntry(id=name, served_model=served.get(name), conditions=conditions.get(name))
+            WorkerEntry(
+                id=name,
+                served_model=served.get(name),
+                conditions=conditions.get(name),
+                sampling=job.provenance.sampling.get(name),
+            )
             for name in matrix.worker_ids
         ),
         utility=job.utility,
         comparator=best_fixed(learned),
+        fixed_order=fixed_order(learned),
         trainer={
             "method": job.method,
             "spec": job.spec.model_dump(mode="json", exclude={"backbone"}),

@@ -1,4 +1,4 @@
-"""`fugu_lite.train`: the whole of `train-sft`, `train-rl` or `train-es` as one call; the spec's class is the method."""
+"""`fugu_lite.train`: the whole of a `train-*` command as one call; the spec's class is the method."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fugu_lite.trainers.contract import Trainer, TrainerSpec
 from fugu_lite.trainers.es import EsSpec, EsTrainer
 from fugu_lite.trainers.pipeline import Trained, TrainingJob, run
 from fugu_lite.trainers.sft import SftSpec, SftTrainer
+from fugu_lite.trainers.values import ValueSpec, ValueTrainer
 from fugu_lite.workers import UtilitySpec
 
 
@@ -31,7 +32,7 @@ def train(
     Args:
         matrix: measured rewards of all splits; test rows are never looked at.
         output: folder of the checkpoint; a head that stands there is replaced.
-        spec: `SftSpec`, `BanditSpec` or `EsSpec`; None is `SftSpec()`.
+        spec: `SftSpec`, `BanditSpec`, `EsSpec` or `ValueSpec`; None is `SftSpec()`.
         start: checkpoint whose head is trained further.
         cache: folder of the embedding cache; None embeds anew.
         utility: weights behind the rewards, for the manifest.
@@ -41,12 +42,17 @@ def train(
         DataError: if there is no usable training row.
         MismatchError: if `start` has other workers or another backbone.
     """
-    method, trainer = _method(spec := spec or SftSpec())
+    method, trainer = method_of(spec := spec or SftSpec())
     job = TrainingJob(method, trainer, spec, matrix, output, start, cache, utility)
     return run(job, reporter or Silent())
 
 
-def _method(spec: TrainerSpec) -> tuple[str, Trainer]:
+def method_of(spec: TrainerSpec) -> tuple[str, Trainer]:
+    """Return the name of a spec's method, as manifests record it, and its trainer.
+
+    Raises:
+        UnknownKindError: for a spec of no method.
+    """
     match spec:
         case SftSpec():
             return "sft", SftTrainer(spec)
@@ -54,4 +60,7 @@ def _method(spec: TrainerSpec) -> tuple[str, Trainer]:
             return "rl", BanditTrainer(spec)
         case EsSpec():
             return "es", EsTrainer(spec)
-    raise UnknownKindError("train", f"no method for a {type(spec).__name__}", "give SftSpec, BanditSpec or EsSpec")
+        case ValueSpec():
+            return "value", ValueTrainer(spec)
+    fix = "give SftSpec, BanditSpec, EsSpec or ValueSpec"
+    raise UnknownKindError("train", f"no method for a {type(spec).__name__}", fix)

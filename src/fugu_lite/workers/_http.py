@@ -87,6 +87,16 @@ def redacted(text: str, key: str | None) -> str:
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."
 
 
+async def refuse(response: aiohttp.ClientResponse, key: str | None) -> None:
+    """Take a response with a good status only.
+
+    Raises:
+        CallError: the failure that any other status stands for.
+    """
+    if not 200 <= response.status < 300:
+        raise await failure(response, key)
+
+
 async def failure(response: aiohttp.ClientResponse, key: str | None) -> CallError:
     """Return the error that a response without success stands for."""
     raw = await response.content.read(LONGEST_ERROR_BODY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -107,9 +107,11 @@ class Worker(ABC):
     """A completer with a pool entry. Opens what it needs on the first call; `aclose` releases it.
 
     Attributes:
+        keeps_time: whether `complete` ends by itself after `timeout_s`; callers bound the others.
         folder: what relative paths in the entry are relative to; a pool sets it to the folder of its file.
     """
 
+    keeps_time: ClassVar[bool] = False
     folder: Path = Path()
 
     def __init__(self, spec: WorkerSpec) -> None:

@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -21,7 +21,9 @@ from fugu_lite.specs import Spec
 from fugu_lite.workers import _http, _sse
 from fugu_lite.workers.contract import Worker, WorkerSpec
 
+Sent = AbstractAsyncContextManager[aiohttp.ClientResponse]
 OUR_FIELDS = frozenset({"domain", "fugu_lite"})  # meant for the router; a strict server would refuse them
+STREAM_FIELDS = frozenset({"stream", "stream_options"})
 
 
 class HttpOptions(Spec):
@@ -45,6 +47,7 @@ class OpenAIWorker(Worker):
         SpecError: if the entry lacks `base_url` or `model`, or the URL cannot be used.
     """
 
+    keeps_time: ClassVar[bool] = True
     default_base_url: ClassVar[str | None] = None
     default_api_key_env: ClassVar[str | None] = None
 
@@ -55,6 +58,7 @@ class OpenAIWorker(Worker):
             raise SpecError(where, "has no model", "set 'model' to the name that the server uses")
         self.options = HttpOptions.parse(spec.options, f"{where}, options")
         self.url = api_root(spec.base_url or self.default_base_url, where) + "/chat/completions"
+        self._limit = aiohttp.ClientTimeout(total=spec.timeout_s)
         self.api_key_env = spec.api_key_env or self.default_api_key_env
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -62,9 +66,12 @@ class OpenAIWorker(Worker):
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer whole; an answer without text is returned as it is, its tool calls kept."""
         started, key = time.perf_counter(), self._key()
-        limit = aiohttp.ClientTimeout(total=self.spec.timeout_s)
-        async with self._post(self.payload(request, stream=False), key, limit) as response:
-            raw, status = await response.read(), response.status
+        try:
+            async with self._post(self.payload(request, stream=False), key, self._limit) as response:
+                await _http.refuse(response, key)
+                raw, status = await response.read(), response.status
+        except (aiohttp.ClientError, OSError) as error:
+            raise _http.transport_error(error, self.spec.timeout_s, key) from None
         latency_s = time.perf_counter() - started
         body = _http.checked(_http.parsed(raw, status), status, key)
         provider = body.get("provider")
@@ -79,7 +86,7 @@ class OpenAIWorker(Worker):
         """Yield the server's chunks; a stream that stops before a finish reason is a failure, not an answer."""
         key, finished = self._key(), False
         limit = aiohttp.ClientTimeout(total=None, sock_connect=self.spec.timeout_s, sock_read=self.spec.timeout_s)
-        async with self._post(self.payload(request, stream=True), key, limit) as response:
+        async with self._streamed(self.payload(request, stream=True), key, limit) as response:
             if response.content_type == "application/json":
                 body = _http.parsed(await response.read(), response.status)
                 error = _http.error_in(body, response.status, key)
@@ -95,12 +102,11 @@ class OpenAIWorker(Worker):
 
     def payload(self, request: ChatRequest, stream: bool) -> Json:
         """Return the JSON object to send: the client's fields, the pool entry's defaults, this worker's model."""
-        body = {name: value for name, value in self.prepared(request).body.items() if name not in OUR_FIELDS}
+        left_out = OUR_FIELDS if stream else OUR_FIELDS | STREAM_FIELDS
+        body = {name: value for name, value in self.prepared(request).body.items() if name not in left_out}
         body["model"] = self.spec.model
         self.add_fields(body)
-        if stream:
-            return {**body, "stream": True}
-        return {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+        return {**body, "stream": True} if stream else body
 
     def add_fields(self, body: Json) -> None:
         """Add what this kind of server takes beyond the common fields."""
@@ -145,22 +151,25 @@ class OpenAIWorker(Worker):
             )
         return self._session
 
-    @asynccontextmanager
-    async def _post(
-        self, body: Json, key: str | None, limit: aiohttp.ClientTimeout
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send, and turn whatever goes wrong until the block ends into a `CallError`."""
+    def _post(self, body: Json, key: str | None, limit: aiohttp.ClientTimeout) -> Sent:
+        """Return the request, which is sent when the block begins."""
         try:
             data = orjson.dumps(body)
         except TypeError as error:
             raise CallError("client", f"the request cannot be written as JSON: {error}") from None
-        headers = self.headers() | ({"Authorization": f"Bearer {key}"} if key else {})
+        headers = self.headers()
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        return self._opened().post(self.url, data=data, headers=headers, timeout=limit, allow_redirects=False)
+
+    @asynccontextmanager
+    async def _streamed(
+        self, body: Json, key: str | None, limit: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send, and turn whatever goes wrong until the block ends into a `CallError`."""
         try:
-            async with self._opened().post(
-                self.url, data=data, headers=headers, timeout=limit, allow_redirects=False
-            ) as response:
-                if not 200 <= response.status < 300:
-                    raise await _http.failure(response, key)
+            async with self._post(body, key, limit) as response:
+                await _http.refuse(response, key)
                 yield response
         except (aiohttp.ClientError, OSError) as error:
             raise _http.transport_error(error, self.spec.timeout_s, key) from None
