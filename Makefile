@@ -7,9 +7,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_INDEX ?=
+DATA ?= ../shared/data
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup quickstart test test-slow check format docs bench snapshot clean
+.PHONY: help setup quickstart test test-slow check format docs bench bench-routing snapshot clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -51,6 +52,9 @@ docs: setup ## serve the documentation while editing it
 
 bench: setup ## every performance claim, side by side
 	$(BIN)/python -m bench
+
+bench-routing: setup ## gains on the public reward matrices; DATA: their folder
+	$(BIN)/python -m bench.routing --data $(DATA)
 
 snapshot: setup ## collect and train the committed snapshot again
 	bash data/snapshot/collect.sh $(BIN)

@@ -8,19 +8,20 @@ among all layers tried. One small validation split cannot separate layers; stayi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
-from fugu_lite.errors import InputError
-from fugu_lite.heads import HeadSpec, ValueHeadSpec
+from fugu_lite.errors import InputError, MismatchError
+from fugu_lite.heads import Head, HeadSpec, ValueHeadSpec
 from fugu_lite.heads.contract import Array
 from fugu_lite.intervals import Interval, paired_bootstrap
 from fugu_lite.runs import Reporter, Silent
 from fugu_lite.trainers import TrainerSpec
 from fugu_lite.trainers.bandit import BanditSpec
-from fugu_lite.trainers.contract import TrainingSet
+from fugu_lite.trainers.contract import FitResult, TrainingSet
 from fugu_lite.trainers.crossfit import folds_of, held_out
 from fugu_lite.trainers.train import method_of
 from fugu_lite.trainers.values import ValueSpec
@@ -100,6 +101,19 @@ class Selection:
     folds: int
     skipped: Mapping[str, str]
 
+    def to_json(self, method: str) -> dict[str, Any]:
+        """Return a JSON object; `method` names the trainer of the chosen layer."""
+        return {
+            "chosen": self.chosen,
+            "method": method,
+            "spec": self.spec.model_dump(mode="json", exclude={"backbone"}),
+            "stopped": self.stopped,
+            "level": self.level,
+            "folds": self.folds,
+            "skipped": dict(self.skipped),
+            "layers": [step.to_json() for step in self.steps],
+        }
+
     @property
     def stopped(self) -> str:
         """Why no layer above the chosen one was taken, in words."""
@@ -107,6 +121,49 @@ class Selection:
         if not above:
             return f"{self.chosen} is the last layer"
         return f"no layer above {self.chosen} clears it: {', '.join(above)}"
+
+
+class AutoSpec(TrainerSpec):
+    """Settings of the walk; those of each layer are fixed beforehand, see `layers`.
+
+    Attributes:
+        folds: of the cross-fitting over train and validation rows.
+        domain: of the layers built on a table: `predicted` from the text, or `given` with the request.
+    """
+
+    folds: int = Field(5, ge=2, le=20)
+    domain: Literal["predicted", "given"] = "predicted"
+
+
+class AutoTrainer:
+    """Walks the layers, then fits the one that was admitted last on all rows."""
+
+    name = "train-auto"
+    spec_class: ClassVar[type[AutoSpec]] = AutoSpec
+
+    def __init__(self, spec: AutoSpec) -> None:
+        self.spec = spec
+
+    def fit(
+        self, train: TrainingSet, validation: TrainingSet | None, start: Head | None, reporter: Reporter
+    ) -> FitResult:
+        """Fit a head; see `Trainer.fit`. The record holds every layer tried.
+
+        Raises:
+            MismatchError: for a start head, or settings of a head or of seeds, which the layers fix.
+        """
+        if start is not None:
+            raise MismatchError(self.name, "walks from the best fixed worker upwards", "leave --checkpoint out")
+        if self.spec.head != HeadSpec() or self.spec.seeds != 1:
+            fix = "leave head and seeds out, or train one family with train-value, train-sft or train-rl"
+            raise MismatchError(self.name, "every layer brings its own head and seeds", fix)
+        rows = train.joined(validation)
+        tried = layers(self.spec.domain)
+        found = select(rows, tried, folds=self.spec.folds, seed=self.spec.seed, reporter=reporter)
+        reporter.log(f"chosen: {found.chosen}; {found.stopped}")
+        method, trainer = method_of(found.spec.model_copy(update={"seed": self.spec.seed}))
+        fit = trainer.fit(train, validation, None, reporter)
+        return replace(fit, record={"selection": found.to_json(method)})
 
 
 def select(

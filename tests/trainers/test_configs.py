@@ -7,6 +7,7 @@ import pytest
 
 from fugu_lite import specs
 from fugu_lite.errors import SpecError
+from fugu_lite.selection import AutoSpec
 from fugu_lite.trainers.bandit import BanditSpec
 from fugu_lite.trainers.contract import TrainerSpec
 from fugu_lite.trainers.es import EsSpec
@@ -15,7 +16,7 @@ from fugu_lite.trainers.values import ValueSpec
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 POLICIES = [("train_sft", SftSpec), ("train_rl", BanditSpec), ("train_es", EsSpec)]
-SHIPPED = [*POLICIES, ("train_value", ValueSpec)]
+SHIPPED = [*POLICIES, ("train_value", ValueSpec), ("train_auto", AutoSpec)]
 
 
 def keys(value: Any, at: str = "") -> set[str]:

@@ -28,13 +28,14 @@ from fugu_lite.heads.contract import kind_of
 FIELDS = ("layer", "pooling", "early_position", "drop_first_token", "l2_normalise", "transcript", "max_length")
 
 
-def export(checkpoint: Checkpoint, target: Path, drop_guard: bool = False) -> None:
+def export(checkpoint: Checkpoint, target: Path) -> None:
     """Write a checkpoint in the router-head layout. z-score statistics are folded into the first layer.
+
+    The guard stays behind, which the layout cannot hold: the exported head decides about every text.
 
     Args:
         checkpoint: a `linear` or `mlp` head.
         target: folder to write.
-        drop_guard: leave the guard behind: the exported head then decides about every text.
 
     Raises:
         MismatchError: naming what the layout cannot hold.
@@ -48,12 +49,6 @@ def export(checkpoint: Checkpoint, target: Path, drop_guard: bool = False) -> No
         )
     if head.kind not in ("linear", "mlp"):
         raise MismatchError("export", f"a {head.kind!r} head has no place in the router-head layout")
-    if manifest.guard.mode != "off" and not drop_guard:
-        raise MismatchError(
-            "export",
-            f"the guard ({manifest.guard.mode}) has no place in the router-head layout",
-            "give --drop-guard to export the raw head, which then also decides about texts unlike its training rows",
-        )
     p = head.parameters
     pairs = [(p["W1"], p["b1"]), (p["W"], p["b"])] if "W1" in p else [(p["W"], p["b"])]
     pairs[0] = checkpoint.normaliser.folded(*pairs[0])

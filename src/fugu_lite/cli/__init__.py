@@ -38,6 +38,7 @@ COMMANDS = {
         "train-sft": ("train:train_sft", "Train the head towards soft targets made of the rewards."),
         "train-rl": ("train:train_rl", "Train the head as an offline contextual bandit."),
         "train-es": ("train:train_es", "Evolve the head's last layer with separable CMA-ES."),
+        "train-auto": ("train:train_auto", "Walk up the families; keep the last one shown to beat the one below it."),
         "train-value": ("train:train_value", "Fit a family of values: table, clusters, neighbours, ridge, average."),
     },
     "Judge": {

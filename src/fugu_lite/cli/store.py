@@ -89,9 +89,13 @@ def export(
     Args:
         output: folder to write.
         format: the layout.
-        drop_guard: leave the guard behind, which the layout cannot hold.
+        drop_guard: say nothing about the guard, which the layout cannot hold.
     """
-    router_head.export(source.load(), output, drop_guard)
+    checkpoint = source.load()
+    router_head.export(checkpoint, output)
+    mode = checkpoint.manifest.guard.mode
+    if mode != "off" and not drop_guard:
+        shown.warn([f"the guard ({mode}) stays behind: the exported head also decides about texts unlike any it knows"])
     shown.result(
         {"output": str(output), "format": format}, f'wrote {output}: python {output / "router_head.py"} "a question"'
     )

@@ -14,6 +14,7 @@ from fugu_lite.cli._sources import STORE, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown, key_value_table
 from fugu_lite.evaluation.curves import plot_history
 from fugu_lite.rewards import provenance
+from fugu_lite.selection import AutoSpec, AutoTrainer
 from fugu_lite.store import checkpoint_folder
 from fugu_lite.trainers import TrainerSpec
 from fugu_lite.trainers.bandit import BanditSpec, BanditTrainer
@@ -117,6 +118,27 @@ def train_value(
     _train("value", ValueTrainer(resolved), resolved, source, output, None, workers, execution, shown)
 
 
+def train_auto(
+    source: MatrixSource,
+    *,
+    output: Path,
+    config: Path | None = None,
+    workers: Path | None = None,
+    spec: Annotated[AutoSpec, Flat] = AutoSpec(),
+    execution: Execution = Execution(),
+    shown: Shown = Shown(),
+) -> None:
+    """Walk from the best fixed worker upwards and keep the last layer that is shown to beat the one below it.
+
+    Args:
+        output: folder of the new checkpoint.
+        config: YAML file of the settings below; flags win over it.
+        workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+    """
+    resolved = specs.load(AutoSpec, config, spec)
+    _train("auto", AutoTrainer(resolved), resolved, source, output, None, workers, execution, shown)
+
+
 def _train(
     method: str,
     trainer: Trainer,
@@ -145,11 +167,24 @@ def _train(
         folder.output("checkpoint", output)
         folder.results.update(_summary(trained))
     shown.warn(trained.warnings)
-    shown.result(_summary(trained), _table(method, trained))
+    shown.result(_summary(trained), *_layers(trained), _table(method, trained))
+
+
+def _layers(trained: Trained) -> list[Table | str]:
+    """Return the walk of `train-auto`: every layer, whether it was admitted, and why."""
+    found = trained.fit.record.get("selection")
+    if found is None:
+        return []
+    table = Table("layer", "cross-fitted", "admitted", "why", title="layers", title_justify="left")
+    for step in found["layers"]:
+        table.add_row(step["layer"], f"{step['utility']:.4f}", "yes" if step["admitted"] else "no", step["why"])
+    skipped = [f"skipped {name}: {why}" for name, why in found["skipped"].items()]
+    return [table, *skipped, f"chosen: {found['chosen']}; {found['stopped']}"]
 
 
 def _summary(trained: Trained) -> dict[str, Any]:
     return {
+        **trained.fit.record,
         "checkpoint": str(trained.folder),
         "name": trained.manifest.name,
         "rows": trained.manifest.data.rows if trained.manifest.data else {},
@@ -164,5 +199,6 @@ def _summary(trained: Trained) -> dict[str, Any]:
 
 def _table(method: str, trained: Trained) -> Table:
     summary = _summary(trained)
-    shown = {key.replace("_", " "): value for key, value in summary.items() if key not in ("warnings", "rows")}
+    hidden = ("warnings", "rows", "selection")
+    shown = {key.replace("_", " "): value for key, value in summary.items() if key not in hidden}
     return key_value_table(f"train-{method}", shown)

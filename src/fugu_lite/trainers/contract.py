@@ -137,12 +137,14 @@ class FitResult:
             trainer's own numbers.
         validation_utility: greedy utility of the kept head on validation; None without validation rows.
         kept_step: step of `history` that was kept.
+        record: what else the manifest should say of how the head came about.
     """
 
     head: Head
     history: list[dict[str, float | None]]
     validation_utility: float | None
     kept_step: int
+    record: dict[str, Any] = field(default_factory=dict)
 
 
 class Trainer(Protocol):

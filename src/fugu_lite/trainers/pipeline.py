@@ -55,7 +55,7 @@ class TrainingJob:
     """One training run, as arguments.
 
     Attributes:
-        method: `sft`, `rl` or `es`: recorded in the manifest.
+        method: `sft`, `rl`, `es`, `value` or `auto`: recorded in the manifest.
         trainer: the trainer, configured.
         spec: its spec, recorded in the manifest.
         matrix: all rows; the train and validation splits are used, test is never looked at.
@@ -225,6 +225,7 @@ def _manifest(
             "spec": job.spec.model_dump(mode="json", exclude={"backbone"}),
             "start": start,
             "kept_step": fit.kept_step,
+            **fit.record,
         },
         data=DataEntry(sha256=data_sha(learned), rows=used),
         graders=job.provenance.graders,
