@@ -113,6 +113,10 @@ def test_standard_names_every_baseline_once(worked: RewardMatrix) -> None:
         "best fixed in hindsight",
         "domain table",
         "kNN (k = 4)",
+        "k-means table (k = 1)",
+        "ridge",
+        "logistic",
+        "prompt length",
         "oracle",
     ]
     assert "domain table" not in [policy.name for policy in baselines.standard(worked, None, "a")]

@@ -14,10 +14,11 @@ from fugu_lite.checkpoints import Checkpoint
 from fugu_lite.cli._sources import CheckpointSource, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown
 from fugu_lite.errors import DataError, MismatchError
-from fugu_lite.evaluation import baselines, looks, report
+from fugu_lite.evaluation import baselines, conditions, looks, report, routing
 from fugu_lite.evaluation.metrics import evaluate as judge
 from fugu_lite.evaluation.policy import Policy
-from fugu_lite.rewards import RewardMatrix
+from fugu_lite.guard import Mode
+from fugu_lite.rewards import RewardMatrix, provenance
 from fugu_lite.rewards.fixed import best_fixed
 
 
@@ -30,6 +31,9 @@ def evaluate(
     seed: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
     draws: Annotated[int, Parameter(validator=Number(gte=100))] = 2000,
     with_baselines: Annotated[bool, Parameter(name="--baselines")] = True,
+    guard: Mode | None = None,
+    give_domain: Annotated[bool, Parameter(negative=())] = False,
+    allow_condition_mismatch: Annotated[bool, Parameter(negative=())] = False,
     save: bool = True,
     execution: Execution = Execution(),
     shown: Shown = Shown(),
@@ -41,17 +45,22 @@ def evaluate(
         output: JSON file of all metrics.
         seed: seed of the bootstrap.
         draws: bootstrap resamples.
-        with_baselines: also judge the domain table and kNN on the same rows.
-        save: keep the result in the checkpoint as evaluation.json and evaluation.md (test split only).
+        with_baselines: also judge domain table, kNN, k-means, ridge, logistic and prompt length on the same rows.
+        guard: judge under another guard than the checkpoint's; `off` measures the raw head.
+        give_domain: requests carry their domain label; only heads that declare it look at it.
+        allow_condition_mismatch: judge rows measured under other settings than the head's labels, and say so.
+        save: keep the result in the checkpoint as evaluation.json and evaluation.md (test split and the checkpoint's
+            own guard only).
     """
     loaded = checkpoint.load()
     matrix = _columns(source.load(), loaded)
+    other = conditions.check(loaded.manifest, provenance.of(source.data), allow_condition_mismatch)
     rows = matrix.split(split)
     inputs: dict[str, Path | str | None] = {"data": source.files, "checkpoint": checkpoint.checkpoint}
     with shown.run("evaluate", {"split": split, "seed": seed, "draws": draws}, inputs) as run:
-        router = loaded.router(execution.cache_folder, **execution.placed)
+        router = loaded.router(execution.cache_folder, guard=guard, **execution.placed)
         features = router.features(rows.prompts, lambda done, total: run.progress(f"embed {split}", done, total))
-        policy = Policy.from_probabilities(loaded.manifest.name, rows.worker_ids, router.head.probabilities(features))
+        policy, facts = routing.routed(router, loaded.manifest.name, rows, features, give_domain)
         fit = _fit_rows(matrix)
         comparator = loaded.manifest.comparator if fit is None else best_fixed(fit)
         others: list[Policy] = []
@@ -61,15 +70,17 @@ def evaluate(
         count = looks.count(looks.data_digest(rows), split, loaded.manifest.name, shown.runs)
         rng = np.random.default_rng(seed)
         result = judge(policy, rows, comparator, rng, fit=fit, others=others, draws=draws, looks=count)
-        metrics = report.to_json(result)
+        metrics = {**report.to_json(result), **facts, "condition_mismatches": other}
         run.results.update(metrics)
     if output is not None:
         jsonl.write_json(output, metrics)
-    if save and split == "test":
+    if save and split == "test" and guard in (None, loaded.manifest.guard.mode):
         _store(loaded, metrics)
         jsonl.write_bytes(loaded.folder / "evaluation.md", report.to_markdown(result).encode())
-    shown.warn(matrix.notes)
-    shown.result(metrics, report.sentence(result), *report.tables(result), *report.remarks(result))
+    shown.warn([*matrix.notes, *other])
+    shown.result(
+        metrics, report.sentence(result), *report.tables(result), *report.remarks(result), routing.remark(facts)
+    )
 
 
 def _columns(matrix: RewardMatrix, loaded: Checkpoint) -> RewardMatrix:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fugu_lite.errors import DataError, MismatchError
+from fugu_lite.evaluation import fitted
 from fugu_lite.evaluation.policy import Array, Policy
 from fugu_lite.rewards.fixed import best_fixed, fixed_utilities
 from fugu_lite.rewards.matrix import RewardMatrix
@@ -144,7 +145,7 @@ def standard(
         matrix: the evaluated rows.
         fit: train and validation rows, same columns; None leaves out what must be fitted.
         comparator: the best fixed worker chosen beforehand.
-        features, fit_features: (tasks, dimension) of both; None leaves out kNN.
+        features, fit_features: (tasks, dimension) of both; None leaves out what is fitted on prompts.
     """
     policies = [fixed(matrix, worker) for worker in sorted(matrix.worker_ids)]
     policies += [uniform(matrix), fixed(matrix, comparator, f"best fixed ({comparator})")]
@@ -156,4 +157,6 @@ def standard(
         policies += [cheap] if cheap else []
         if features is not None and fit_features is not None:
             policies.append(knn(matrix, features, fit, fit_features))
+            policies += fitted.families(fit, features, fit_features)
+            policies.append(fitted.prompt_length(matrix, fit))
     return [*policies, oracle(matrix)]
