@@ -34,7 +34,7 @@ def model_card(manifest: Manifest, evaluation: dict[str, Any] | None) -> str:
         "",
         "- It knows these workers only, by name. Another pool needs another head.",
         "- It was measured on the distribution it was trained on. On other languages or domains its choice can",
-        "  collapse to one worker; no guard is built into this checkpoint.",
+        f"  collapse to one worker. Guard against such texts: {manifest.guard.mode}.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -94,7 +94,10 @@ class Checkpoint:
         if entry.distance is None:
             fix = "train with --guard novelty, or use --guard off"
             raise MismatchError(str(self.folder), f"guard {wanted!r}: the checkpoint was trained without one", fix)
-        return Guard(entry.model_copy(update={"mode": wanted}), self.guard.parameters)
+        known = entry.certificate
+        if known is not None and known.head != parameters_sha(self.head, self.normaliser):
+            known = None  # it speaks of another head
+        return Guard(entry.model_copy(update={"mode": wanted, "certificate": known}), self.guard.parameters)
 
     def save(self, manifest: Manifest | None = None, evaluation: dict[str, Any] | None = None) -> None:
         """Write the same head again, with another manifest or evaluation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
@@ -14,9 +14,10 @@ from fugu_lite.checkpoints import Checkpoint
 from fugu_lite.cli._sources import CheckpointSource, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown
 from fugu_lite.errors import DataError, MismatchError
-from fugu_lite.evaluation import baselines, conditions, looks, report, routing
+from fugu_lite.evaluation import baselines, conditions, looks, page, report, routing
 from fugu_lite.evaluation.metrics import evaluate as judge
 from fugu_lite.evaluation.policy import Policy
+from fugu_lite.evaluation.results import Evaluation
 from fugu_lite.guard import Mode
 from fugu_lite.rewards import RewardMatrix, provenance
 from fugu_lite.rewards.fixed import best_fixed
@@ -28,6 +29,7 @@ def evaluate(
     *,
     split: str = "test",
     output: Path | None = None,
+    report_folder: Annotated[Path | None, Parameter(name="--report")] = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
     draws: Annotated[int, Parameter(validator=Number(gte=100))] = 2000,
     with_baselines: Annotated[bool, Parameter(name="--baselines")] = True,
@@ -43,6 +45,7 @@ def evaluate(
     Args:
         split: rows to judge on.
         output: JSON file of all metrics.
+        report_folder: folder for report.html, report.md and metrics.json.
         seed: seed of the bootstrap.
         draws: bootstrap resamples.
         with_baselines: also judge domain table, kNN, k-means, ridge, logistic and prompt length on the same rows.
@@ -72,11 +75,9 @@ def evaluate(
         result = judge(policy, rows, comparator, rng, fit=fit, others=others, draws=draws, looks=count)
         metrics = {**report.to_json(result), **facts, "condition_mismatches": other}
         run.results.update(metrics)
-    if output is not None:
-        jsonl.write_json(output, metrics)
+    _write(output, report_folder, result, metrics)
     if save and split == "test" and guard in (None, loaded.manifest.guard.mode):
-        _store(loaded, metrics)
-        jsonl.write_bytes(loaded.folder / "evaluation.md", report.to_markdown(result).encode())
+        _store(loaded, result, metrics)
     shown.warn([*matrix.notes, *other])
     shown.result(
         metrics, report.sentence(result), *report.tables(result), *report.remarks(result), routing.remark(facts)
@@ -103,9 +104,21 @@ def _fit_rows(matrix: RewardMatrix) -> RewardMatrix | None:
         return None
 
 
-def _store(loaded: Checkpoint, metrics: dict[str, object]) -> None:
+def _write(output: Path | None, folder: Path | None, result: Evaluation, metrics: dict[str, Any]) -> None:
+    """Write the metrics file and the report folder, where asked for."""
+    if output is not None:
+        jsonl.write_json(output, metrics)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        jsonl.write_json(folder / "metrics.json", metrics)
+        jsonl.write_bytes(folder / "report.md", report.to_markdown(result).encode())
+        jsonl.write_bytes(folder / "report.html", page.to_html(result, metrics).encode())
+
+
+def _store(loaded: Checkpoint, result: Evaluation, metrics: dict[str, Any]) -> None:
     """Keep the result with the checkpoint, and its headline in the manifest and the model card."""
     headline = ("router_utility", "comparator_utility", "gain", "gain_low", "gain_high", "verdict", "n_rows")
     kept = {**loaded.manifest.metrics, **{f"test_{name}": metrics.get(name) for name in headline}}
     manifest = loaded.manifest.model_copy(update={"metrics": kept})
     loaded.save(manifest, metrics)
+    jsonl.write_bytes(loaded.folder / "evaluation.md", report.to_markdown(result).encode())
