@@ -42,6 +42,7 @@ COMMANDS = {
         "train-value": ("train:train_value", "Fit a family of values: table, clusters, neighbours, ridge, average."),
     },
     "Judge": {
+        "gate": ("gate:gate", "Say before training whether choosing a worker per task can pay."),
         "evaluate": ("judge:evaluate", "Compare a router with the best fixed worker on rows it never saw."),
         "benchmark": ("benchmark:benchmark", "Run a benchmark live: embed, route, call and grade every question."),
     },

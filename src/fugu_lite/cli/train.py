@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,10 @@ from fugu_lite import specs
 from fugu_lite.checkpoints import load, read_manifest
 from fugu_lite.cli._sources import STORE, Execution, MatrixSource
 from fugu_lite.cli._terminal import Shown, key_value_table
+from fugu_lite.cli.gate import judged
+from fugu_lite.errors import InputError
 from fugu_lite.evaluation.curves import plot_history
-from fugu_lite.rewards import provenance
+from fugu_lite.rewards import RewardMatrix, provenance
 from fugu_lite.selection import AutoSpec, AutoTrainer
 from fugu_lite.store import checkpoint_folder
 from fugu_lite.trainers import TrainerSpec
@@ -26,6 +29,7 @@ from fugu_lite.trainers.values import ValueSpec, ValueTrainer
 from fugu_lite.workers import PoolSpec
 
 Flat = Parameter(name="*")
+Force = Annotated[bool, Parameter(negative=())]
 
 
 def train_sft(
@@ -37,6 +41,7 @@ def train_sft(
     workers: Path | None = None,
     spec: Annotated[SftSpec, Flat] = SftSpec(),
     execution: Execution = Execution(),
+    force: Force = False,
     shown: Shown = Shown(),
 ) -> None:
     """Train the head towards soft targets made of the rewards.
@@ -46,9 +51,10 @@ def train_sft(
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
         workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+        force: train although the gate says STOP; the manifest records it.
     """
     resolved = specs.load(SftSpec, config, spec)
-    _train("sft", SftTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
+    _train("sft", SftTrainer(resolved), resolved, source, output, checkpoint, workers, execution, force, shown)
 
 
 def train_rl(
@@ -60,6 +66,7 @@ def train_rl(
     workers: Path | None = None,
     spec: Annotated[BanditSpec, Flat] = BanditSpec(),
     execution: Execution = Execution(),
+    force: Force = False,
     shown: Shown = Shown(),
 ) -> None:
     """Train the head as an offline contextual bandit.
@@ -69,9 +76,10 @@ def train_rl(
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
         workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+        force: train although the gate says STOP; the manifest records it.
     """
     resolved = specs.load(BanditSpec, config, spec)
-    _train("rl", BanditTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
+    _train("rl", BanditTrainer(resolved), resolved, source, output, checkpoint, workers, execution, force, shown)
 
 
 def train_es(
@@ -83,6 +91,7 @@ def train_es(
     workers: Path | None = None,
     spec: Annotated[EsSpec, Flat] = EsSpec(),
     execution: Execution = Execution(),
+    force: Force = False,
     shown: Shown = Shown(),
 ) -> None:
     """Evolve the head's last layer with separable CMA-ES.
@@ -92,9 +101,10 @@ def train_es(
         config: YAML file of the settings below; flags win over it.
         checkpoint: start from this head instead of from scratch.
         workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+        force: train although the gate says STOP; the manifest records it.
     """
     resolved = specs.load(EsSpec, config, spec)
-    _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, workers, execution, shown)
+    _train("es", EsTrainer(resolved), resolved, source, output, checkpoint, workers, execution, force, shown)
 
 
 def train_value(
@@ -105,6 +115,7 @@ def train_value(
     workers: Path | None = None,
     spec: Annotated[ValueSpec, Flat] = ValueSpec(),
     execution: Execution = Execution(),
+    force: Force = False,
     shown: Shown = Shown(),
 ) -> None:
     """Fit a family of values: what each worker's answer would be worth, cost and take.
@@ -113,9 +124,10 @@ def train_value(
         output: folder of the new checkpoint.
         config: YAML file of the settings below; flags win over it.
         workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+        force: train although the gate says STOP; the manifest records it.
     """
     resolved = specs.load(ValueSpec, config, spec)
-    _train("value", ValueTrainer(resolved), resolved, source, output, None, workers, execution, shown)
+    _train("value", ValueTrainer(resolved), resolved, source, output, None, workers, execution, force, shown)
 
 
 def train_auto(
@@ -126,6 +138,7 @@ def train_auto(
     workers: Path | None = None,
     spec: Annotated[AutoSpec, Flat] = AutoSpec(),
     execution: Execution = Execution(),
+    force: Force = False,
     shown: Shown = Shown(),
 ) -> None:
     """Walk from the best fixed worker upwards and keep the last layer that is shown to beat the one below it.
@@ -134,9 +147,10 @@ def train_auto(
         output: folder of the new checkpoint.
         config: YAML file of the settings below; flags win over it.
         workers: pool file whose `reward:` weights stand behind the data; recorded in the manifest.
+        force: train although the gate says STOP; the manifest records it.
     """
     resolved = specs.load(AutoSpec, config, spec)
-    _train("auto", AutoTrainer(resolved), resolved, source, output, None, workers, execution, shown)
+    _train("auto", AutoTrainer(resolved), resolved, source, output, None, workers, execution, force, shown)
 
 
 def _train(
@@ -148,6 +162,7 @@ def _train(
     checkpoint: str | None,
     workers: Path | None,
     execution: Execution,
+    force: bool,
     shown: Shown,
 ) -> None:
     start = load(checkpoint_folder(checkpoint, STORE)) if checkpoint else None
@@ -159,7 +174,8 @@ def _train(
             folder.log(f"{output} holds {read_manifest(output).name}, which is replaced when training ends")
         origin = provenance.of(source.data)
         matrix, cache = source.load(), execution.cache_folder
-        job = TrainingJob(method, trainer, spec, matrix, output, start, cache, utility, origin)
+        record = _gated(matrix, source, force, shown)
+        job = TrainingJob(method, trainer, spec, matrix, output, start, cache, utility, origin, record)
         trained = run(job, folder)
         plot_history(
             trained.fit.history, output / "training.svg", trained.best_fixed, trained.oracle, trained.fit.kept_step
@@ -168,6 +184,22 @@ def _train(
         folder.results.update(_summary(trained))
     shown.warn(trained.warnings)
     shown.result(_summary(trained), *_layers(trained), _table(method, trained))
+
+
+def _gated(matrix: RewardMatrix, source: MatrixSource, force: bool, shown: Shown) -> dict[str, Any]:
+    """Refuse to train where routing cannot pay; return what the manifest should say of it."""
+    if len(matrix.worker_ids) < 2:
+        return {}
+    found = judged(matrix, source.data)
+    if found.verdict == "STOP" and not force:
+        fix = "look at `fugu-lite gate`, choose other workers, or give --force to train all the same"
+        raise InputError("gate", f"STOP: {found.why}", fix)
+    if found.verdict != "GO":
+        shown.warn([f"gate: {found.verdict}: {found.why}"])
+    gain = found.achievable
+    numbers = {"gain": gain.mean, "gain_low": gain.low, "gain_high": gain.high}
+    known = {name: None if math.isnan(value) else value for name, value in numbers.items()}
+    return {"gate": {"verdict": found.verdict, "forced": found.verdict == "STOP", "measured": gain.name, **known}}
 
 
 def _layers(trained: Trained) -> list[Table | str]:

@@ -64,6 +64,7 @@ class TrainingJob:
         cache: folder of the embedding cache.
         utility: weights under which the rewards were computed, when known.
         provenance: who answered under which conditions, when known.
+        record: what else the manifest should say of the training, such as the gate's verdict.
     """
 
     method: str
@@ -75,6 +76,7 @@ class TrainingJob:
     cache: Path | None = None
     utility: UtilitySpec | None = None
     provenance: Provenance = field(default_factory=Provenance)
+    record: dict[str, Any] = field(default_factory=dict)
 
 
 def run(job: TrainingJob, reporter: Reporter) -> Trained:
@@ -226,6 +228,7 @@ def _manifest(
             "start": start,
             "kept_step": fit.kept_step,
             **fit.record,
+            **job.record,
         },
         data=DataEntry(sha256=data_sha(learned), rows=used),
         graders=job.provenance.graders,
