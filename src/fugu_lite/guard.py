@@ -24,7 +24,6 @@ Mode = Literal["off", "novelty", "full"]
 NOVEL, NOT_CERTIFIED = "novel_input", "not_certified"
 NEIGHBOURS = 5
 REFERENCE_ROWS = 1000
-FEWEST_ROWS = 100  # a .99 quantile of fewer rows is their maximum, or worse
 
 
 class Certificate(Spec):
@@ -64,7 +63,7 @@ class GuardEntry(Spec):
         distance, entropy: thresholds; None = not measured.
         rows: validation rows that set them.
         domains: domains whose prediction gives the entropy.
-        certificate: None until `fugu-lite certify` has tested the head.
+        certificate: None until the head was tested on rows that tuned nothing.
     """
 
     mode: Mode = "off"

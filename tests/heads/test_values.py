@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fugu_lite.errors import DataError, MismatchError
-from fugu_lite.heads import HeadSpec, Labels, ValueHead, ValueHeadSpec
+from fugu_lite.heads import HeadSpec, Labels, ValueHead, ValueHeadSpec, knn
 from fugu_lite.heads.average import AverageHead
 from fugu_lite.heads.cluster import ClusterHead, nearest
 from fugu_lite.heads.domains import DomainModel
@@ -176,3 +176,11 @@ def test_what_a_new_worker_needs() -> None:
     assert joined.only(["w1", "w0"]).worker_ids == ("w1", "w0")
     with pytest.raises(MismatchError, match="mask workers at request time"):
         joined.only(["new", "w0"])
+
+
+def test_neighbours_are_the_same_however_few_rows_are_compared_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    asked, points = (rng.normal(size=(size, 16)).astype(np.float32) for size in (50, 300))
+    whole = np.sort(knn.most_similar(asked, points, 7), axis=1)
+    monkeypatch.setattr(knn, "CELLS", 1000)
+    assert (np.sort(knn.most_similar(asked, points, 7), axis=1) == whole).all()

@@ -13,6 +13,8 @@ from fugu_lite.heads.values import Labels, ValueHead, ValueHeadSpec, column_mean
 SIZES = (300, 150, 80, 40, 20)
 CHUNK = 512  # rows asked at once: bounds the matrix of similarities
 
+CELLS = 10_000_000  # 40 MB of similarities
+
 
 class KnnHead(ValueHead):
     """Parameters: `points` (rows, dimension) of length 1, `labels` (rows, outputs) with NaN, `mean` (outputs,)."""
@@ -63,7 +65,11 @@ def unit(features: NDArray[Any]) -> NDArray[np.float32]:
 
 def most_similar(asked: NDArray[np.float32], points: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     """Return (asked, count) rows of `points` with the highest cosine, in no order."""
-    similar = asked @ points.T
     if count >= len(points):
         return np.tile(np.arange(len(points)), (len(asked), 1))
-    return np.asarray(np.argpartition(-similar, count - 1, axis=1)[:, :count])
+    step = max(1, CELLS // len(points))  # similarities are held for a few rows at a time, however many are asked
+    parts = [
+        np.argpartition(-(asked[start : start + step] @ points.T), count - 1, axis=1)[:, :count]
+        for start in range(0, len(asked), step)
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, count), dtype=np.intp)
